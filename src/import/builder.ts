@@ -1,10 +1,4 @@
-import {
-  type Conversion,
-  type ConversionContext,
-  createRuleNames,
-  type Entry,
-  type RuleDraft,
-} from './conversion.ts';
+import { type Conversion, createRuleNames, type Entry, type RuleDraft } from './conversion.ts';
 
 /** A draft whose optional members may be undefined. */
 type Loose<T> = { readonly [name in keyof T]: T[name] | (undefined extends T[name] ? undefined : never) };
@@ -12,15 +6,9 @@ type Loose<T> = { readonly [name in keyof T]: T[name] | (undefined extends T[nam
 /** Collects what a format makes of its source. */
 export class ConversionBuilder {
   readonly nameOf = createRuleNames();
-  readonly #context: ConversionContext;
   readonly #rules: RuleDraft[] = [];
   readonly #entries: Entry[] = [];
   readonly #todo = new Set<string>();
-  readonly #labels = new Set<string>();
-
-  constructor(context: ConversionContext) {
-    this.#context = context;
-  }
 
   get hasRules(): boolean {
     return this.#rules.length > 0;
@@ -45,6 +33,11 @@ export class ConversionBuilder {
     this.#entries.push({ line, part, outcome: all.length === 0 ? 'exact' : 'differs', ...note, rules });
   }
 
+  /** Adds an entry that is none of the parts that the format counts, and carries over exactly. */
+  besides(line: number, part: string): void {
+    this.#entries.push({ line, part, outcome: 'exact', apart: true });
+  }
+
   leftOut(line: number, part: string, note: string): void {
     this.#entries.push({ line, part, outcome: 'left-out', note });
   }
@@ -57,17 +50,8 @@ export class ConversionBuilder {
     this.#todo.add(text);
   }
 
-  /** Notes labels that a rule sets: GitHub creates them at the first use, a rule needs them. */
-  sets(...labels: readonly string[]): void {
-    const known = this.#context.names.forge.labels;
-    for (const label of labels) if (known?.includes(label) !== true) this.#labels.add(label);
-  }
-
   done(): Conversion {
     const entries = this.#entries.toSorted((one, other) => one.line - other.line);
-    const labels = [...this.#labels].map((label) => `\`${label}\``).join(', ');
-    const create = `Create the labels that do not exist: ${labels}. GitHub creates a label when it is first set; a rule fails without it.`;
-    const todo = [...this.#todo, ...(labels === '' ? [] : [create])];
-    return { rules: this.#rules, entries, todo };
+    return { rules: this.#rules, entries, todo: [...this.#todo] };
   }
 }

@@ -46,7 +46,8 @@ export function and(...conditions: readonly Condition[]): Condition {
   if (parts.length === 1) return first;
   return new Condition(parts.map((part) => enclosed(part, 'and')).join(' && '), 'and', {
     yes: mergeSituations(...parts.map(({ yes }) => yes)),
-    no: first.no,
+    // The first parts are often guards, such as `!draft`, which other conditions need.
+    no: parts.at(-1)?.no,
   });
 }
 

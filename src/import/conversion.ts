@@ -42,6 +42,8 @@ export type Entry = {
    * told once.
    */
   readonly apart?: true;
+  /** For a difference that is told once: the lines of the parts that it concerns. */
+  readonly concerns?: readonly number[];
   /** Names of the drafts that carry this part: if one of them cannot be used, the part is left out. */
   readonly rules?: readonly string[];
 };

@@ -11,7 +11,7 @@ import {
   type TestedFile,
 } from '../rules/rule-tests.ts';
 import { Condition, mergeSituations, type Situation } from './condition.ts';
-import type { ArgumentValue, RuleDraft } from './conversion.ts';
+import type { ArgumentValue, RuleDraft, StepDraft } from './conversion.ts';
 
 /** Runs a case without a forge, as `reeve test` does. */
 export type CaseRunner = (one: RuleCase, file: TestedFile) => Promise<CaseRun>;
@@ -20,7 +20,7 @@ export type CaseRunner = (one: RuleCase, file: TestedFile) => Promise<CaseRun>;
 export type ExampleCases = {
   /** Text of `NAME.test.yml`; undefined without a case. */
   readonly text: string | undefined;
-  /** Names of the rules without a case in which they match. */
+  /** Names of the rules without a case in which they change something. */
   readonly unmatched: readonly string[];
 };
 
@@ -46,9 +46,16 @@ export async function makeExampleCases(
   for (const draft of drafts) {
     const rule = rules.find(({ name }) => name === draft.name);
     if (rule === undefined) continue;
-    const made = await makeCase(draft, rule, { path, rules, drafts, run });
-    if (made) cases.push(made.written);
-    if (!made?.isMatched) unmatched.push(draft.name);
+    let best: Made | undefined;
+    // The first step whose conditions lead to a change; otherwise what the rule does without one.
+    for (const step of draft.steps) {
+      const made = await makeCase({ draft, step, rule }, { path, rules, drafts, run });
+      if (made?.changes) best = made;
+      else best ??= made;
+      if (best?.changes) break;
+    }
+    if (best) cases.push(best.written);
+    if (!best?.changes) unmatched.push(draft.name);
   }
   const head = '# Made by `reeve import`: each case says what its rule does in one situation.\n';
   const text =
@@ -58,11 +65,11 @@ export async function makeExampleCases(
   return { text, unmatched };
 }
 
-type Made = { readonly written: Record<string, unknown>; readonly isMatched: boolean };
+/** A case, and whether its rule changes something in it. */
+type Made = { readonly written: Record<string, unknown>; readonly changes: boolean };
 
 async function makeCase(
-  draft: RuleDraft,
-  rule: LoadedRule,
+  { draft, step, rule }: { readonly draft: RuleDraft; readonly step: StepDraft; readonly rule: LoadedRule },
   {
     path,
     rules,
@@ -77,8 +84,8 @@ async function makeCase(
 ): Promise<Made | undefined> {
   const about = aboutOf(rule);
   // Each case runs all rules of the file, so that a missing label of another rule would fail it.
-  const definitions = { label_definitions: [...new Set(drafts.flatMap(labelsOfDraft))] };
-  let facts = mergeSituations(about.facts, situationOfDraft(draft), definitions);
+  const definitions = { label_definitions: [...new Set(drafts.flatMap((draft) => labelsOfDraft(draft)))] };
+  let facts = mergeSituations(about.facts, situationOf(draft, step), definitions);
   for (let round = 0; round < maxRounds; round += 1) {
     const written = { name: `${draft.name} applies`, now, ...about.trigger, facts };
     const [one] = loadRuleTests({
@@ -96,15 +103,19 @@ async function makeCase(
     if (outcome.rules.some(({ verdict }) => verdict === 'failed') || outcome.refused.length > 0)
       return undefined;
     const verdict = outcome.rules.find((seen) => seen.rule === rule.id)?.verdict;
-    const changes = outcome.changes.map(({ action, target, value }) => ({
+    const made = outcome.changes.map(({ action, target, value }) => ({
       action,
       target,
       ...(isShort(value) ? { value } : {}),
     }));
-    const expect = { changes, ...(verdict === undefined ? {} : { verdicts: { [rule.name]: verdict } }) };
-    const isMatched = verdict === 'matched';
-    const name = isMatched ? written.name : `${draft.name} does not apply`;
-    return { written: { ...written, name, expect }, isMatched };
+    const expect = {
+      changes: made,
+      ...(verdict === undefined ? {} : { verdicts: { [rule.name]: verdict } }),
+    };
+    const changes = outcome.changes.some((change) => change.rules.includes(rule.id));
+    const without = verdict === 'matched' ? 'changes nothing here' : 'does not apply';
+    const name = changes ? written.name : `${draft.name} ${without}`;
+    return { written: { ...written, name, expect }, changes };
   }
   return undefined;
 }
@@ -147,26 +158,30 @@ const emptyValues: Readonly<Record<string, unknown>> = {
   'true or false': false,
 };
 
-function situationOfDraft({ if: condition, steps }: RuleDraft): Situation {
-  return mergeSituations(
-    condition?.yes ?? {},
-    ...steps.slice(0, 1).map(({ if: ofStep }) => ofStep?.yes ?? {}),
-    ...steps.slice(0, 1).map(({ with: given = {} }) => firstCondition(given)?.yes ?? {}),
-  );
+/** Returns a situation in which the conditions of the rule and of one of its steps hold, as far as they are known. */
+function situationOf({ if: condition }: RuleDraft, { if: ofStep, with: given = {} }: StepDraft): Situation {
+  return mergeSituations(condition?.yes ?? {}, ofStep?.yes ?? {}, firstCondition(given)?.yes ?? {});
 }
 
-function labelsOfDraft({ steps }: RuleDraft): readonly string[] {
+/** Returns the labels that a draft sets, which have to exist. */
+export function labelsOfDraft(
+  { steps }: RuleDraft,
+  keys: readonly string[] = ['add', 'remove', 'sync'],
+): readonly string[] {
   return steps.flatMap(({ uses, with: given = {} }) =>
     uses === 'set-labels'
-      ? labelsOf(given)
+      ? labelsOf(given, keys)
       : uses === 'backport' && Array.isArray(given.labels)
         ? given.labels.map(String)
         : [],
   );
 }
 
-function labelsOf(given: Readonly<Record<string, ArgumentValue>>): readonly string[] {
-  return ['add', 'remove', 'sync'].flatMap((key) => {
+function labelsOf(
+  given: Readonly<Record<string, ArgumentValue>>,
+  keys: readonly string[],
+): readonly string[] {
+  return keys.flatMap((key) => {
     const value = given[key];
     if (Array.isArray(value)) return value.filter((one): one is string => typeof one === 'string');
     return typeof value === 'object' && !(value instanceof Condition) ? Object.keys(value) : [];

@@ -12,7 +12,7 @@ import type {
   SourceFile,
   Target,
 } from './conversion.ts';
-import { type CaseRunner, makeExampleCases } from './example-cases.ts';
+import { type CaseRunner, labelsOfDraft, makeExampleCases } from './example-cases.ts';
 import { checkDraft, DraftError, type RenderedFile, renderRules } from './render.ts';
 import { type Counts, countEntries, renderReport } from './report.ts';
 
@@ -23,6 +23,9 @@ export type ImportedFile = {
   /** Rule files, tests, the report, and other files, by their name in the folder of the result. */
   readonly files: readonly { readonly name: string; readonly text: string }[];
   readonly rules: readonly LoadedRule[];
+  /** What a person has to do, and what the rules do that cannot be undone: Markdown of the report. */
+  readonly todo: readonly string[];
+  readonly dangers: readonly string[];
   readonly counts: Counts;
   readonly entries: readonly Entry[];
 };
@@ -51,7 +54,7 @@ export async function importFile(
 ): Promise<ImportedFile> {
   const converted = format.convert(source, context);
   const { drafts, refused } = refuseUnwritable(converted.rules);
-  const options = { from: basename(source.path), scopes, conditions: converted.conditions };
+  const options = { from: source.place ?? basename(source.path), scopes, conditions: converted.conditions };
   let kept = drafts;
   let rendered = renderRules(kept, options);
   // A file with a problem has no rules: each round takes the drafts with problems out, so that the rest can be used.
@@ -72,7 +75,7 @@ export async function importFile(
     kept = kept.filter((draft) => !refused.has(draft.name));
     rendered = renderRules(kept, options);
   }
-  const entries = converted.entries.map((entry) => withRefusal(entry, refused));
+  const entries = withConcerns(converted.entries.map((entry) => withRefusal(entry, refused)));
   const conversion: Conversion = { ...converted, rules: kept, entries };
   const files: { name: string; text: string }[] = [];
   const rules: LoadedRule[] = [];
@@ -91,22 +94,41 @@ export async function importFile(
     files.push({ name: `${name}.${basename(path)}`, text });
   const todo = [
     ...(conversion.todo ?? []),
+    ...labelsToCreate(kept, context),
+    ...(context.target === 'operator' &&
+    scopes === undefined &&
+    rules.some(({ scopes: own }) => own.length === 0)
+      ? [
+          'Without `in`, these rules apply to all repositories that Reeve serves: `--repository OWNER/NAME` writes it.',
+        ]
+      : []),
+    ...(context.target === 'repository'
+      ? ['A repository has one rule file, `.reeve.yml`: bring the rules of all files together there.']
+      : []),
+    ...oldWorkflows(source).map(
+      (path) =>
+        `Delete \`${path}\` on the forge, or disable it: Gitea and Forgejo run the workflows of \`.github/workflows\`, too.`,
+    ),
     ...(conversion.files ?? []).map(({ path }) => `Commit \`${name}.${basename(path)}\` as \`${path}\`.`),
     ...(untested.length === 0
       ? []
-      : [`Write a test in which these rules apply: ${untested.map((rule) => `\`${rule}\``).join(', ')}.`]),
+      : [
+          `Write a test in which these rules change something: ${untested.map((rule) => `\`${rule}\``).join(', ')}.`,
+        ]),
   ];
+  const dangers = dangersOf(kept);
   const report = renderReport(
     { path: source.path, format, conversion: { ...conversion, todo } },
     {
       rules: rules.length,
       written: files.map((file) => file.name),
-      dangers: dangersOf(kept),
+      dangers,
       needs: needsOf(rules, { texts: rendered.map(({ text }) => text), target: context.target }),
+      names: context.names.used(),
     },
   );
   files.push({ name: `${name}.import.md`, text: report });
-  return { source, format, files, rules, counts: countEntries(entries), entries };
+  return { source, format, files, rules, todo, dangers, counts: countEntries(entries), entries };
 }
 
 /** The language refuses grants only below the operator, and the report lists them: so all files are loaded as the operator's. */
@@ -149,6 +171,42 @@ function withRefusal(entry: Entry, refused: ReadonlyMap<string, string>): Entry 
   return { ...entry, outcome: 'left-out', note: `Reeve refuses the rule: ${refused.get(name)}` };
 }
 
+/** A part is exact only if no difference that is told once for the file concerns its line. */
+function withConcerns(entries: readonly Entry[]): readonly Entry[] {
+  return entries.map((entry) => {
+    if (entry.outcome !== 'exact' || entry.apart) return entry;
+    const parts = entries.filter(({ concerns }) => concerns?.includes(entry.line)).map(({ part }) => part);
+    if (parts.length === 0) return entry;
+    return { ...entry, outcome: 'differs', note: `as these say: ${[...new Set(parts)].join(', ')}` };
+  });
+}
+
+/** Returns what to do about labels that the rules set and the forge does not have. */
+function labelsToCreate(drafts: readonly RuleDraft[], { names }: ConversionContext): readonly string[] {
+  const missing = [...new Set(drafts.flatMap((draft) => labelsOfDraft(draft, ['add', 'sync'])))].filter(
+    (label) => names.forge.labels?.includes(label) !== true,
+  );
+  if (missing.length === 0) return [];
+  const list = missing.map((label) => `\`${label}\``).join(', ');
+  return [
+    `Create the labels that do not exist: ${list}. GitHub creates a label when it is first set; a rule fails without it. \`reeve setup --create-labels\` creates those of the rules in force.`,
+  ];
+}
+
+/** Returns the workflows that did on GitHub what the rules do now. */
+function oldWorkflows({ path, workflows = [] }: SourceFile): readonly string[] {
+  const isWorkflow = /(^|\/)\.github\/workflows\/[^/]+$/;
+  if (isWorkflow.test(path)) return [path];
+  const name = basename(path).replace(/\.ya?ml$/, '');
+  return workflows
+    .filter(({ text }) => new RegExp(`uses:\\s*["']?[\\w.-]+/${escapeRegex(name)}@`).test(text))
+    .map((one) => one.path);
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[^A-Za-z0-9_]/g, '\\$&');
+}
+
 /** What a step does that cannot be undone, or gives rights. */
 const dangerous: Readonly<Record<string, string>> = {
   merge: 'merges pull requests',
@@ -187,7 +245,7 @@ function needsOf(
     access.set(needed, (access.get(needed) ?? new Set()).add(what));
   for (const rule of rules) {
     for (const { action } of rule.steps) note(action.needs.access, `\`${action.name}\``);
-    for (const { name, needs } of factsOfRule(rule)) note(needs.access, `\`${name}\``);
+    for (const { name, needs } of factsOfRule(rule)) note(needs.sometimes ?? needs.access, `\`${name}\``);
   }
   const wanted = [...access]
     .filter(([needed]) => needed !== 'reader')

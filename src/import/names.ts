@@ -28,6 +28,16 @@ export type Names = {
   readonly team: (team: string) => MappedName;
   readonly check: (name: string) => MappedCheck;
   readonly forge: ForgeNames;
+  /** Returns what each name became that was asked for and has another name, or may have one: `check test → ci/test`. */
+  readonly used: () => readonly UsedName[];
+};
+
+/** A name of the source, and what it became. `seen`: similar names that the forge has as well. */
+export type UsedName = {
+  readonly kind: 'account' | 'team' | 'check';
+  readonly from: string;
+  readonly to: string;
+  readonly seen: readonly string[];
 };
 
 /** Mappings of the user: `--user`, `--team` and `--checks`. */
@@ -45,8 +55,40 @@ export function createNames(
   { users = new Map(), teams = new Map(), checks = [] }: NameMappings = {},
   forge: ForgeNames = {},
 ): Names {
+  const used = new Map<string, UsedName>();
+  const note = (kind: UsedName['kind'], from: string, to: string, seen: readonly string[] = []): void => {
+    if (kind === 'check' || from !== to) used.set(`${kind} ${from}`, { kind, from, to, seen });
+  };
+  const names = createMapping({ users, teams, checks }, forge);
   return {
     forge,
+    used: () => [...used.values()],
+    user(login) {
+      const mapped = names.user(login);
+      note('account', login.replace(/^@/, ''), mapped.name);
+      return mapped;
+    },
+    team(team) {
+      const mapped = names.team(team);
+      note('team', team.replace(/^@/, ''), mapped.name);
+      return mapped;
+    },
+    check(check) {
+      const mapped = names.check(check);
+      const similar = (forge.contexts ?? []).filter(
+        (context) => context !== mapped.name && context.includes(check),
+      );
+      note('check', check, mapped.name, similar.slice(0, 5));
+      return mapped;
+    },
+  };
+}
+
+function createMapping(
+  { users, teams, checks }: Required<NameMappings>,
+  forge: ForgeNames,
+): Pick<Names, 'user' | 'team' | 'check'> {
+  return {
     user(login) {
       const name = login.replace(/^@/, '');
       const mapped = users.get(name);

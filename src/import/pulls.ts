@@ -119,7 +119,7 @@ export function isActor(
 /** Converts names, and remembers differences with the line where they first occurred: each is told once. */
 export class NameNotes {
   readonly #names: Names;
-  readonly #found = new Map<string, { readonly line: number; readonly note: string }>();
+  readonly #found = new Map<string, { readonly lines: Set<number>; readonly note: string }>();
   /** Line of the part that is converted now. */
   line = 1;
 
@@ -161,17 +161,20 @@ export class NameNotes {
 
   /** Notes a difference that concerns the part that is converted now. */
   note(part: string, note: string): void {
-    if (!this.#found.has(part)) this.#found.set(part, { line: this.line, note });
+    const found = this.#found.get(part) ?? { lines: new Set(), note };
+    found.lines.add(this.line);
+    this.#found.set(part, found);
   }
 
   /** Returns an entry for each noted difference. */
   entries(): readonly Entry[] {
-    return [...this.#found].map(([part, { line, note }]) => ({
-      line,
+    return [...this.#found].map(([part, { lines, note }]) => ({
+      line: Math.min(...lines),
       part,
       outcome: 'differs' as const,
       note,
       apart: true as const,
+      concerns: [...lines],
     }));
   }
 }

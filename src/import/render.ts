@@ -80,7 +80,11 @@ function renderFile(
     // Rule files have no anchors: values that several drafts share are written out.
     { aliasDuplicateObjects: false },
   );
-  document.commentBefore = ` Imported from ${oneLine(from)}. It changes nothing while \`mode: observe\` stands here: \`reeve plan\` and the dashboard\n show what it would do. Remove the line to let it write.`;
+  document.commentBefore = ` Imported from ${oneLine(from)}.`;
+  const [, mode] = isMap(document.contents) ? document.contents.items : [];
+  if (mode && isScalar(mode.key))
+    mode.key.commentBefore =
+      ' Remove this line to let the rules write. Until then, `reeve apply --open --plan` and the dashboard show what they would do.';
   const rules = document.get('rules', true);
   if (isMap(rules)) {
     for (const [place, draft] of drafts.entries()) {

@@ -1,5 +1,6 @@
 import { count } from '../platform/count.ts';
 import type { Conversion, Entry, Format } from './conversion.ts';
+import type { UsedName } from './names.ts';
 
 /** The report of one source file, in numbers. */
 export type Counts = {
@@ -39,6 +40,8 @@ export type ReportExtras = {
   readonly dangers: readonly string[];
   /** Grants, access and secrets that the rules need. */
   readonly needs: readonly string[];
+  /** What names of the source became. */
+  readonly names: readonly UsedName[];
 };
 
 /** Returns `NAME.import.md`: what carries over, what differs, and what does not, with lines of the source. */
@@ -48,7 +51,7 @@ export function renderReport(
     format,
     conversion,
   }: { readonly path: string; readonly format: Format; readonly conversion: Conversion },
-  { rules, written, dangers, needs }: ReportExtras,
+  { rules, written, dangers, needs, names }: ReportExtras,
 ): string {
   const { entries, todo = [] } = conversion;
   const counts = countEntries(entries);
@@ -61,6 +64,7 @@ export function renderReport(
     ...section('Dangerous', dangers),
     ...section('Needed', needs),
     ...section('To do', todo),
+    ...section('Names', names.map(nameLine)),
   ];
   for (const [outcome, heading, words] of headings) {
     const found = entries.filter((entry) => entry.outcome === outcome);
@@ -71,6 +75,11 @@ export function renderReport(
     lines.push('');
   }
   return `${lines.join('\n').trimEnd()}\n`;
+}
+
+function nameLine({ kind, from, to, seen }: UsedName): string {
+  const also = seen.length === 0 ? '' : `; the forge has as well ${seen.map(inline).join(', ')}`;
+  return `${kind} ${inline(from)} → ${inline(to)}${also}`;
 }
 
 function section(heading: string, items: readonly string[]): readonly string[] {

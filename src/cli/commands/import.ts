@@ -15,12 +15,12 @@ import { type ImportedFile, importFile } from '../../import/import-file.ts';
 import { createNames, type ForgeNames, type NameMappings } from '../../import/names.ts';
 import { createGlob } from '../../patterns/glob.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
+import { formatProblem } from '../../rules/problem.ts';
+import { loadRuleFiles } from '../../rules/sources/folder.ts';
 import type { Settings } from '../../server/settings/config.ts';
 import { count, plain, type Terminal } from '../output/terminal.ts';
-import { check } from './rules/check.ts';
 import { orNothing, recentContexts } from './rules/check-forge.ts';
-import { runCase } from './rules/rule-tests.ts';
-import { test } from './rules/test.ts';
+import { runCase, testRules } from './rules/rule-tests.ts';
 
 /** Flags of `reeve import`. */
 export type ImportOptions = {
@@ -97,7 +97,7 @@ export async function importRules(
     terminal.out(JSON.stringify({ files, written }));
     return left > 0 ? 1 : 0;
   }
-  for (const { source, format, counts, files } of imported) {
+  for (const { source, format, counts, files, todo, dangers } of imported) {
     const total = counts.exact + counts.differs + counts.leftOut;
     terminal.out(
       plain(
@@ -105,11 +105,11 @@ export async function importRules(
       ),
     );
     terminal.out(plain(`  ${files.map(({ name }) => join(options.out, name)).join(', ')}`));
+    for (const danger of dangers) terminal.out(terminal.style('yellow', plain(`  dangerous: ${danger}`)));
+    for (const one of todo) terminal.out(plain(`  to do: ${one}`));
   }
   const rules = written.filter((path) => path.endsWith('.yml') && !path.endsWith('.test.yml'));
-  if (rules.length === 0) return left > 0 ? 1 : 0;
-  const checked = await check(rules, {}, terminal);
-  const tested = await test(rules, {}, terminal);
+  const isGood = rules.length === 0 || (await examine(rules, terminal));
   if (left > 0)
     terminal.out(
       terminal.style(
@@ -117,7 +117,34 @@ export async function importRules(
         `${count(left, 'part')} left out; the reports (*.import.md) say which and why`,
       ),
     );
-  return left > 0 || checked !== 0 || tested !== 0 ? 1 : 0;
+  if (rules.length > 0)
+    terminal.out(
+      plain(
+        `Next: read ${join(options.out, '*.import.md')}, then \`reeve setup --rules ${options.out}\`, \`reeve apply --open --plan\` and \`reeve sweep --plan\`.`,
+      ),
+    );
+  return left > 0 || !isGood ? 1 : 0;
+}
+
+/**
+ * Checks and tests the rule files that were written. Prints problems and failed cases; warnings are counted, because most
+ * of them say how the source differs from a rule that a person would write. Returns whether all is well.
+ */
+async function examine(rules: readonly string[], terminal: Terminal): Promise<boolean> {
+  const loaded = await loadRuleFiles(rules);
+  const problems = loaded.flatMap((file) => file.problems);
+  const warnings = loaded.flatMap((file) => file.warnings ?? []);
+  for (const problem of problems) terminal.out(`${formatProblem(problem)}\n`);
+  const { failed, problems: faults, summary } = await testRules(rules);
+  for (const fault of faults) terminal.out(`${formatProblem(fault)}\n`);
+  for (const { path, line, name, differences } of failed)
+    terminal.out(plain(`${path}:${line} ${name}: ${differences.join('; ')}`));
+  const also =
+    warnings.length === 0 ? '' : `, ${count(warnings.length, 'warning')} (\`reeve check\` lists them)`;
+  terminal.out(
+    `${count(loaded.flatMap((file) => file.rules).length, 'rule')}: ${count(problems.length, 'problem')}${also}; ${summary}`,
+  );
+  return problems.length + faults.length + failed.length === 0;
 }
 
 function targetOf(given: string | undefined): Target {

@@ -17,7 +17,7 @@ export const autoAssign: Format = {
     const source = readYamlSource(file);
     if (!isRecord(source.value)) throw new SourceError('a map of options was expected');
     const config = source.value;
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     const guards: Condition[] = [];
     if (config.runOnDraft !== true)
       guards.push(

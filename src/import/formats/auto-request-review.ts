@@ -37,7 +37,7 @@ export const autoRequestReview: Format = {
     const reviewers = isRecord(value.reviewers) ? value.reviewers : {};
     const options = isRecord(value.options) ? value.options : {};
     const groups = isRecord(reviewers.groups) ? reviewers.groups : {};
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     const membersOf = (list: readonly string[]): readonly string[] =>
       list.flatMap((one) => {
         const group = Object.hasOwn(groups, one) ? groups[one] : undefined;

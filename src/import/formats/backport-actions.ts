@@ -36,7 +36,7 @@ export const backportAction: Format = {
   places: workflowPlaces,
   isFormat: usesAction(actions),
   convert(file, context) {
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     for (const use of readWorkflow(file, actions)) convertUse(use, built, context, file.text);
     return built.done();
   },
@@ -74,7 +74,6 @@ function convertUse(
   const title = titleOf(bot, input(bot === 'tibdex' ? 'title_template' : 'pull_title'));
   const template = bot === 'tibdex' ? labelsTemplate(input('labels_template')) : [];
   const labels = template && [...template, ...words(input('add_labels'))];
-  built.sets(...(labels ?? []));
   const branches = input('target_branches')
     .split(/\s+/)
     .filter((one) => one !== '');
@@ -262,12 +261,11 @@ export const backportrc: Format = {
     const source = readYamlSource({ ...file, text });
     if (!isRecord(source.value)) throw new SourceError('a map of options was expected');
     const config = source.value;
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     const choices = branchesOf(config.targetBranchChoices ?? config.branches);
     const targets = branchesOf(config.targetBranches);
     const labels = texts(config.targetPRLabels ?? config.labels ?? []) ?? [];
     const assignees = (texts(config.assignees ?? []) ?? []).map((login) => context.names.user(login).name);
-    built.sets(...labels);
     const title = config.prTitle === undefined ? undefined : titleTemplate(String(config.prTitle));
     const common: Record<string, ArgumentValue> = {
       ...(labels.length === 0 ? {} : { labels }),
@@ -352,7 +350,7 @@ export const backportrc: Format = {
 };
 
 const oneCommit =
-  'a merged pull request for which nobody and no workflow runs the tool: nothing is backported, the rule backports it; and one of three commits: the tool cherry-picks three commits, the rule makes one commit with all changes';
+  'a merged pull request for which no person and no workflow runs the tool: nothing is backported, the rule backports it; and one of three commits: the tool cherry-picks three commits, the rule makes one commit with all changes';
 const anyBranch =
   'a label that names a branch which exists and is no release branch: both backport to it; write the release branches into `only`';
 

@@ -37,7 +37,7 @@ export const boringCyborg: Format = {
     const source = readYamlSource(file);
     if (!isRecord(source.value)) throw new SourceError('a map was expected');
     const config = source.value;
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     const branches = branchFilter(config.targetBranchFilter);
     if ('problem' in branches) {
       for (const key of Object.keys(config)) built.leftOut(source.lineOf([key]), key, branches.problem);
@@ -153,7 +153,6 @@ function labelsByPath({ source, config, built, branches }: Scene, key: string): 
       continue;
     }
     const name = built.nameOf(`label ${label}`);
-    built.sets(label);
     built.rule({
       name,
       comment: source.commentOf([key, label]),

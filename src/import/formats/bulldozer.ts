@@ -167,7 +167,7 @@ class BulldozerFile {
       );
     this.#notes.note(
       'merges after a push',
-      'an account without write access pushes after the label that a merge depends on: Bulldozer merges once the checks pass, Reeve waits until somebody with write access acts again (`after-push`)',
+      'an account without write access pushes after the label that a merge depends on: Bulldozer merges once the checks pass, Reeve waits until a person with write access acts again (`after-push`)',
     );
     this.#notes.note(
       'a failed required check',

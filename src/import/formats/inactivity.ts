@@ -128,7 +128,6 @@ export function addStaleRules(
     model.limit === undefined ? {} : { limits: { items: Math.max(1, Math.min(10_000, model.limit)) } };
   const names: { mark?: string; close?: string; revive?: string } = {};
   if (model.staleDays !== undefined) {
-    built.sets(label);
     names.mark = built.rule({
       name: built.nameOf(wordsOf('mark stale', kinds)),
       on,
@@ -154,7 +153,6 @@ export function addStaleRules(
       closeText === undefined && closeLabel === undefined
         ? olderThan(`${item}.updated_at`, closeDays)
         : nothingHappened(closeDays);
-    if (closeLabel !== undefined) built.sets(closeLabel);
     names.close = built.rule({
       name: built.nameOf(wordsOf('close stale', kinds)),
       on,
@@ -171,7 +169,6 @@ export function addStaleRules(
     });
   }
   if (model.revives) {
-    built.sets(...model.addedWhenRevived);
     names.revive = built.rule({
       name: built.nameOf(wordsOf('revive', kinds)),
       on: [

@@ -239,7 +239,7 @@ class KodiakFile {
     );
     this.#notes.note(
       'merges after a push',
-      'an account without write access pushes after the label was set: Kodiak merges once the protection allows it, Reeve waits until somebody with write access acts again (`after-push`)',
+      'an account without write access pushes after the label was set: Kodiak merges once the protection allows it, Reeve waits until a person with write access acts again (`after-push`)',
     );
     const method = this.#options.get('merge.method');
     const methods: Readonly<Record<string, string>> = {
@@ -411,7 +411,7 @@ class KodiakFile {
     if (this.#option('merge.delete_branch_on_merge', 'exact') !== true) return;
     this.#notes.note(
       'merge.delete_branch_on_merge',
-      'somebody pushes to the branch after the merge: Kodiak deletes it, Reeve keeps it',
+      'an account pushes to the branch after the merge: Kodiak deletes it, Reeve keeps it',
     );
     this.#rules.push({
       name: 'kodiak-delete-branch',

@@ -53,7 +53,7 @@ export const labeler: Format = {
     const source = readYamlSource(file);
     if (!isRecord(source.value)) throw new SourceError('a map of labels was expected');
     const labels = Object.entries(source.value);
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     const isOld = labels.some(([, written]) => isOldForm(written));
     const use = workflowOf(file);
     const options = readOptions(use, { built, isOld, names: context.names });
@@ -99,7 +99,6 @@ export const labeler: Format = {
           : undefined;
       const guard = and(ofWorkflow, ...(few ? [few] : []));
       const name = built.nameOf(`label ${label}`);
-      built.sets(label);
       built.rule({
         name,
         comment: source.commentOf([label]),
@@ -228,7 +227,7 @@ function readOptions(
   // Version 4 takes every text as true, `false` included.
   const isSync = isOld ? (sync ?? '') !== '' : sync === 'true';
   for (const [name, { value }] of use.inputs) {
-    if (name === 'sync-labels' || name === 'dot') built.carried(1, `${name}: ${value} (workflow)`, []);
+    if (name === 'sync-labels' || name === 'dot') built.besides(1, `${name}: ${value} (workflow)`);
     else if (name === 'pr-number')
       built.leftOut(1, `${name}: ${value} (workflow)`, 'a rule is about the pull request of its event');
   }

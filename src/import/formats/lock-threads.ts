@@ -43,7 +43,6 @@ function addRule(model: Model, built: ConversionBuilder): string {
   const { kind, days, conditions, addedLabels, removedLabels, text, schedules, limit } = model;
   const item = factOf([kind]);
   built.todo(noApi);
-  built.sets(...addedLabels);
   const steps: StepDraft[] = [];
   if (text !== undefined) steps.push({ uses: 'comment', with: { key: 'lock', text: new Template(text) } });
   if (addedLabels.length + removedLabels.length > 0)
@@ -77,7 +76,7 @@ export const lockThreads: Format = {
   places: workflowPlaces,
   isFormat: usesAction(actions),
   convert(file, context) {
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     for (const use of readWorkflow(file, actions)) convertUse(use, built, context);
     return built.done();
   },
@@ -281,7 +280,7 @@ export const probotLock: Format = {
     if (source.value !== null && !isRecord(source.value))
       throw new SourceError('a map of options was expected');
     const config = source.value ?? {};
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     const off =
       config.perform === false
         ? 'with `perform: false`, the app does nothing'

@@ -557,7 +557,7 @@ function noteReviews(attribute: string, { notes }: ConditionContext): void {
   if (attribute === 'approved-reviews-by')
     notes.note(
       'attribute approved-reviews-by',
-      'somebody approves, and then a commit is pushed: Mergify counts the approval until it is dismissed, Reeve counts it only if it is about the changes as they are now',
+      'a reviewer approves, and then a commit is pushed: Mergify counts the approval until it is dismissed, Reeve counts it only if it is about the changes as they are now',
     );
   if (attribute === 'changes-requested-reviews-by')
     notes.note(

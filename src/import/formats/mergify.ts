@@ -681,7 +681,7 @@ class MergifyFile {
   ): readonly Acting[] {
     this.#once(
       'action delete_head_branch',
-      'somebody pushes to the branch after the merge, or it is protected: Mergify deletes it, Reeve keeps it',
+      'an account pushes to the branch after the merge, or it is protected: Mergify deletes it, Reeve keeps it',
     );
     if (options.force === true)
       source.differs(
@@ -827,7 +827,7 @@ class MergifyFile {
   ): Record<string, ArgumentValue> {
     this.#once(
       'merges after a push',
-      'an account without write access pushes after the label or approval that a merge depends on: Mergify merges once the conditions hold, Reeve waits until somebody with write access acts again (`after-push`)',
+      'an account without write access pushes after the label or approval that a merge depends on: Mergify merges once the conditions hold, Reeve waits until a person with write access acts again (`after-push`)',
     );
     const given: Record<string, ArgumentValue> = {};
     const method = options.method ?? options.merge_method;

@@ -28,11 +28,11 @@ export const probotNoResponse: Format = {
   title: 'probot/no-response',
   counts: 'options',
   places: ['.github/no-response.{yml,yaml}'],
-  convert(file, context) {
+  convert(file) {
     const source = readYamlSource(file);
     if (!isRecord(source.value)) throw new SourceError('a map of options was expected');
     const config = source.value;
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     if (config.perform === false) {
       for (const key of Object.keys(config))
         built.withoutMeaning(source.lineOf([key]), key, 'with `perform: false`, the app does nothing');
@@ -77,7 +77,7 @@ export const noResponse: Format = {
   places: workflowPlaces,
   isFormat: usesAction(actions),
   convert(file, context: ConversionContext) {
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     for (const use of readWorkflow(file, actions)) {
       const schedules = schedulesOf(use);
       const condition = conditionOf(use, context.names, 'schedule');
@@ -130,7 +130,7 @@ function addGeneral(line: number, part: string, rules: readonly string[], built:
     part,
     rules,
     'an issue that the rule closed and a maintainer reopens with its label: the bot closes it again at once, the rule not before the label was set anew',
-    'an issue that its author closed once, and somebody else later: a comment of the author reopens it with the bot, and with the rule only removes the label',
+    'an issue that its author closed once, and another account later: a comment of the author reopens it with the bot, and with the rule only removes the label',
   );
 }
 
@@ -138,7 +138,6 @@ function addRules(
   { days, label, text, schedules, comments }: Settings,
   built: ConversionBuilder,
 ): { readonly close: string; readonly answered: string } {
-  built.sets(label);
   const isLabelEvent = `e.type == "label" && has(e.label) && e.label.name == ${literal(label)}`;
   const when = new Condition(
     `timeline.exists(e, ${isLabelEvent}) && !timeline.exists(e, ${isLabelEvent} && timestamp(e.created_at) >= now - duration(${daysLiteral(days)}))`,

@@ -320,7 +320,7 @@ class PolicyFile {
       this.#differs(
         isFresh
           ? 'an approval after which a push changed nothing of the changes (a rebase): policy-bot drops it, Reeve counts it; and one by a person without write access, which Reeve does not count'
-          : 'somebody approves, and then a commit changes the pull request: policy-bot still counts the approval, `approvals` of Reeve does not',
+          : 'a reviewer approves, and then a commit changes the pull request: policy-bot still counts the approval, `approvals` of Reeve does not',
       );
     const not_ = (user: string): readonly Condition[] => [
       ...(allowsAuthor ? [] : [new Condition(`${user} != pull_request.user.login`, 'relation')]),

@@ -61,7 +61,7 @@ export const probotStale: Format = {
     if (source.value !== null && !isRecord(source.value))
       throw new SourceError('a map of options was expected');
     const config = source.value ?? {};
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     if (config.perform === false) {
       for (const key of Object.keys(config))
         built.withoutMeaning(source.lineOf([key]), key, 'with `perform: false`, the app does nothing');

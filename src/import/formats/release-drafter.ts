@@ -20,7 +20,7 @@ export const releaseDrafter: Format = {
   convert(file, context) {
     const source = readYamlSource(file);
     if (!isRecord(source.value)) throw new SourceError('a map was expected');
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     const { autolabeler } = source.value;
     const others = Object.keys(source.value).filter((key) => key !== 'autolabeler');
     const [first] = others;
@@ -68,7 +68,6 @@ export const releaseDrafter: Format = {
         continue;
       }
       const name = built.nameOf(`label ${label}`);
-      built.sets(label);
       built.rule({
         name,
         comment: source.commentOf(['autolabeler', place]),

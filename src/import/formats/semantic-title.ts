@@ -41,7 +41,7 @@ export const semanticTitle: Format = {
   places: workflowPlaces,
   isFormat: usesAction(actions),
   convert(file, context) {
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     for (const use of readWorkflow(file, actions)) convertUse(use, built, context);
     return built.done();
   },
@@ -319,7 +319,7 @@ export const semantic: Format = {
     if (source.value !== null && !isRecord(source.value))
       throw new SourceError('a map of options was expected');
     const config = source.value ?? {};
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     const leaveOut = (why: string): void => {
       for (const key of Object.keys(config)) built.leftOut(source.lineOf([key]), key, why);
       if (Object.keys(config).length === 0) built.leftOut(1, 'the file', why);

@@ -982,7 +982,7 @@ function convertProtection(
       done(
         ['restrictions'],
         differs(
-          `an administrator may merge into \`${branch}\` on GitHub unless \`enforce_admins\` is set; with an empty list, nobody may merge here`,
+          `an administrator may merge into \`${branch}\` on GitHub unless \`enforce_admins\` is set; with an empty list, no one may merge here`,
         ),
       );
     else if (Object.keys(restrictions).length === 0) done(['restrictions'], set);

@@ -33,7 +33,7 @@ export const srvaroaLabeler: Format = {
   },
   convert(file, context) {
     const source = readYamlSource(file);
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     const found = entriesOf(source);
     if (found === undefined || !isRecord(source.value)) throw new SourceError('a list `labels` was expected');
     const appendOnly = found.isNew && source.value.appendOnly === true;
@@ -67,7 +67,6 @@ export const srvaroaLabeler: Format = {
       }
       const condition = or(...parts);
       const name = built.nameOf(`label ${label}`);
-      built.sets(label);
       const times = /\bnow\b/.test(condition.text);
       if (times)
         notes.push(`a workflow that runs by a schedule at another time: the rule looks at ages once a night`);

@@ -36,7 +36,7 @@ export const stale: Format = {
   places: workflowPlaces,
   isFormat: usesAction(actions),
   convert(file, context) {
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     for (const use of readWorkflow(file, actions)) convertUse(use, built, context);
     return built.done();
   },
@@ -140,9 +140,9 @@ const withoutMeaning: Readonly<Record<string, string>> = {
   'repo-token': 'the rules use the account of Reeve',
   'enable-statistics': 'it is about the log of the action',
   ascending:
-    'it is the order in which the action looks at items; with a limit, each item has its turn in a rule',
+    'it is the order in which the action looks at items; a sweep with a limit goes on where the last one ended, so that every item is visited',
   'sort-by':
-    'it is the order in which the action looks at items; with a limit, each item has its turn in a rule',
+    'it is the order in which the action looks at items; a sweep with a limit goes on where the last one ended, so that every item is visited',
   'close-issue-reason': 'a forge has no reasons for closing',
 };
 

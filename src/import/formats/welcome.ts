@@ -74,7 +74,7 @@ export const firstInteraction: Format = {
   places: workflowPlaces,
   isFormat: usesAction(actions),
   convert(file, context: ConversionContext) {
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     for (const use of readWorkflow(file, actions)) {
       for (const [key, { name: shown, value, line }] of use.inputs) {
         const kind = {
@@ -202,10 +202,10 @@ export const behaviorbot: Format = {
   counts: 'options',
   places: ['.github/config.{yml,yaml}'],
   isFormat: ({ text }) => Object.keys(behaviorKeys).some((key) => new RegExp(`^${key}\\s*:`, 'm').test(text)),
-  convert(file, context) {
+  convert(file) {
     const source = readYamlSource(file);
     if (!isRecord(source.value)) throw new SourceError('a map of options was expected');
-    const built = new ConversionBuilder(context);
+    const built = new ConversionBuilder();
     for (const [key, value] of Object.entries(source.value)) {
       const line = source.lineOf([key]);
       const kind = behaviorKeys[key];
