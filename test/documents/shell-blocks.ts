@@ -31,7 +31,8 @@ export const notRun: Readonly<Record<string, string>> = {
     'needs a clone; test/contract/agit.test.ts pushes for review',
   'docs/import.md: cd my-repository':
     'needs a repository with files of other bots; test/cli/commands/import.test.ts makes some',
-  'docs/import.md: reeve plan --help': 'its rules are those of an import',
+  'docs/import.md: reeve setup --rules imported-rules':
+    'needs a forge; test/flows/import.test.ts imports, connects and applies',
   'docs/postgresql.md: pg_dump --format=custom --schema=reeve --no-owner --file=reeve.dump postgres://reeve@database.example/reeve':
     'needs the programs of PostgreSQL; test/store/postgres/dump.test.ts runs them',
   'docs/postgresql.md: createdb --host=database.example --username=reeve reeve_restored':
