@@ -156,6 +156,9 @@ export type TextTest = {
   readonly sample: string | undefined;
 };
 
+/** Why a pattern cannot be carried over; `isInvalid`: the bot, which has RE2 as well, cannot read it either. */
+export type Unusable = { readonly problem: string; readonly isInvalid?: boolean };
+
 /** Dialect in which a regular expression is written. */
 export type RegexDialect = 'js' | 'go' | 'python';
 
@@ -175,7 +178,7 @@ export function regularExpression(
     /** Further flags: `m` (anchors match at lines), `s` (`.` matches line breaks). */
     readonly flags?: string;
   },
-): TextTest | { readonly problem: string } {
+): TextTest | Unusable {
   const re2 =
     dialect === 'js' ? pattern.replace(/\\\//g, '/').replace(/\(\?<(?=[A-Za-z])/g, '(?P<') : pattern;
   const differing = divergence(re2, dialect);
@@ -188,7 +191,10 @@ export function regularExpression(
     return { problem: `the regular expression ${shown(pattern)} has a look-ahead at the start of each line` };
   const compiled = new Re2Compiler().compile(written);
   if ('reason' in compiled)
-    return { problem: `the regular expression ${shown(pattern)} cannot be used: ${compiled.reason}` };
+    return {
+      problem: `the regular expression ${shown(pattern)} cannot be used: ${compiled.reason}`,
+      ...(dialect === 'go' && compiled.isSyntax ? { isInvalid: true } : {}),
+    };
   const sample = sampleOf(re2);
   const isMatch = sample !== undefined && compiled.matches(sample, createUnlimitedMeter());
   return textTest((value) => `${value}.matches(${literal(written)})`, isMatch ? sample : undefined);

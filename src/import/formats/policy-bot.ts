@@ -69,6 +69,71 @@ type Node = {
   readonly isNotPending: Condition;
 };
 
+const refusesFile =
+  'policy-bot refuses the whole file for it, and writes the status error for each pull request';
+
+const actorKeys = ['users', 'teams', 'organizations', 'permissions', 'admins', 'write_collaborators'];
+
+/** The keys that policy-bot knows, by the part of the file. */
+const keysOf = {
+  file: ['policy', 'approval_rules'],
+  policy: ['approval', 'disapproval'],
+  rule: ['name', 'description', 'if', 'options', 'requires'],
+  options: [
+    'allow_author',
+    'allow_contributor',
+    'allow_non_author_contributor',
+    'invalidate_on_push',
+    'ignore_edited_comments',
+    'ignore_update_merges',
+    'ignore_commits_by',
+    'request_review',
+    'methods',
+  ],
+  request_review: ['enabled', 'mode', 'count'],
+  methods: [
+    'comments',
+    'comment_patterns',
+    'github_review',
+    'github_review_comment_patterns',
+    'body_patterns',
+  ],
+  ignore_commits_by: actorKeys,
+} as const;
+
+/** The keys of each predicate; those without keys have a list or a truth value. */
+const predicateKeys: Readonly<Record<string, readonly string[]>> = {
+  changed_files: ['paths', 'ignore'],
+  no_changed_files: ['paths', 'ignore'],
+  only_changed_files: ['paths'],
+  file_added: ['paths'],
+  file_deleted: ['paths'],
+  file_not_deleted: ['paths'],
+  has_author_in: actorKeys,
+  has_contributor_in: actorKeys,
+  only_has_contributors_in: actorKeys,
+  author_is_only_contributor: [],
+  targets_branch: ['pattern'],
+  from_branch: ['pattern'],
+  modified_lines: ['additions', 'deletions', 'total'],
+  has_status: ['conclusions', 'statuses'],
+  has_successful_status: [],
+  has_workflow_result: ['conclusions', 'workflows'],
+  has_labels: [],
+  repository: ['matches', 'not_matches'],
+  title: ['matches', 'not_matches'],
+  has_valid_signatures: [],
+  has_valid_signatures_by: actorKeys,
+  has_valid_signatures_by_keys: ['key_ids'],
+};
+
+/** Throws NotConvertible if there is a key that policy-bot does not know: a rule without it would decide more loosely. */
+function askKnown(config: Config, known: readonly string[], where: string): void {
+  const strange = Object.keys(config).find((key) => !known.includes(key));
+  if (strange !== undefined)
+    throw new NotConvertible(`the key \`${strange}\` of ${where} is not known: ${refusesFile}`);
+}
+
 class PolicyFile {
   readonly #source: Source;
   readonly #file: Config;
@@ -102,7 +167,9 @@ class PolicyFile {
       });
       return { rules: [], entries: this.#entries };
     }
+    this.#refuseUnknown(this.#file, keysOf.file, []);
     const policy = isRecord(this.#file.policy) ? this.#file.policy : {};
+    this.#refuseUnknown(policy, keysOf.policy, ['policy']);
     const requests: RuleDraft[] = [];
     const list = Array.isArray(this.#file.approval_rules) ? this.#file.approval_rules : [];
     const pending: Entry[] = [];
@@ -188,6 +255,17 @@ class PolicyFile {
     };
   }
 
+  /** policy-bot reads strictly: a key that it does not know spoils the whole file. */
+  #refuseUnknown(config: Config, known: readonly string[], path: readonly (string | number)[]): void {
+    for (const key of Object.keys(config).filter((one) => !known.includes(one)))
+      this.#entries.push({
+        line: this.#source.lineOf([...path, key]),
+        part: [...path, key].join('.'),
+        outcome: 'left-out',
+        note: `this key is not known: ${refusesFile}; the rule goes by the rest of the file`,
+      });
+  }
+
   // Rules
 
   #convertRule(
@@ -203,6 +281,12 @@ class PolicyFile {
     let holds = always;
     try {
       if (!isRecord(rule)) throw new NotConvertible('it is no map');
+      askKnown(rule, keysOf.rule, 'the rule');
+      if (isRecord(rule.options)) {
+        askKnown(rule.options, keysOf.options, 'options');
+        for (const key of ['request_review', 'methods', 'ignore_commits_by'] as const)
+          if (isRecord(rule.options[key])) askKnown(rule.options[key], keysOf[key], `options.${key}`);
+      }
       holds = this.#predicates(rule.if);
       const requirement = this.#requirement(rule);
       this.#nodes.set(title, {
@@ -275,20 +359,7 @@ class PolicyFile {
 
   #requirement(rule: Config): Condition {
     const requires = isRecord(rule.requires) ? rule.requires : {};
-    const strange = Object.keys(requires).filter(
-      (key) =>
-        ![
-          'count',
-          'conditions',
-          'users',
-          'teams',
-          'organizations',
-          'permissions',
-          'admins',
-          'write_collaborators',
-        ].includes(key),
-    );
-    if (strange.length > 0) throw new NotConvertible(`\`requires.${strange[0]}\` is not known`);
+    askKnown(requires, [...actorKeys, 'count', 'conditions'], 'requires');
     const conditions = this.#predicates(requires.conditions);
     const count = typeof requires.count === 'number' ? requires.count : 0;
     if (count <= 0) return conditions;
@@ -431,8 +502,8 @@ class PolicyFile {
 
   #pattern(pattern: string): TextTest {
     const test = regularExpression(pattern, { dialect: 'go' });
-    if ('problem' in test) throw new NotConvertible(test.problem);
-    return test;
+    if (!('problem' in test)) return test;
+    throw new NotConvertible(test.isInvalid ? `${test.problem}; ${refusesFile}` : test.problem);
   }
 
   /** Reads who may act. Throws NotConvertible if nobody that Reeve can name may. */
@@ -565,6 +636,9 @@ class PolicyFile {
 
   #predicate(name: string, given: unknown): Condition {
     const config = isRecord(given) ? given : {};
+    const keys = predicateKeys[name];
+    if (keys === undefined) throw new NotConvertible(`\`${name}\` is not known: ${refusesFile}`);
+    askKnown(config, keys, name);
     const list = (key: string): readonly TextTest[] => this.#patterns(config[key]);
     switch (name) {
       case 'changed_files':
@@ -730,6 +804,15 @@ class PolicyFile {
     this.#notes.line = line;
     this.#differences = [];
     try {
+      askKnown(written, ['if', 'options', 'requires'], 'disapproval');
+      if (isRecord(written.requires)) askKnown(written.requires, actorKeys, 'disapproval.requires');
+      if (isRecord(written.options)) {
+        askKnown(written.options, ['methods'], 'disapproval.options');
+        const methods = isRecord(written.options.methods) ? written.options.methods : {};
+        askKnown(methods, ['disapprove', 'revoke'], 'disapproval.options.methods');
+        for (const [key, one] of Object.entries(methods))
+          if (isRecord(one)) askKnown(one, keysOf.methods, `disapproval.options.methods.${key}`);
+      }
       const conditions = isRecord(written.if)
         ? Object.entries(written.if).map(([name, given]) => this.#predicate(name, given))
         : [];
@@ -781,6 +864,13 @@ class PolicyFile {
           (text) => new Condition(`${variable}.body.contains(${literal(text)})`, 'unary'),
         ),
         ...this.#patterns(methods.comment_patterns).map((one) => one.on(`${variable}.body`)),
+      );
+    if (
+      actors.permission !== undefined &&
+      (revoke.github_review === true || commentsOf(revoke, 'k') !== never)
+    )
+      throw new NotConvertible(
+        'who disapproves and who revokes that is told by permissions, which is three loops deep',
       );
     const later = (at: string): readonly Condition[] => [
       ...(revoke.github_review === true

@@ -334,6 +334,46 @@ describe('disapproval', () => {
   });
 });
 
+it('holds back what anyone rejects, if permissions tell who revokes', async () => {
+  const imported = await policy(['a'], [{ name: 'a', requires: { count: 1, users: ['ada'] } }], {
+    disapproval: {
+      requires: { permissions: ['write'] },
+      options: { methods: { revoke: { github_review: true } } },
+    },
+  });
+  expect(imported.entry('rule a')?.outcome).not.toBe('left-out');
+  expect(imported.entry('policy.disapproval')).toMatchObject({ outcome: 'differs' });
+  expect(when(imported)).toMatch(/^!\(rejections\.size\(\) > 0\) && /);
+});
+
+/** policy-bot reads with yaml.UnmarshalStrict: server/handler/fetcher.go. */
+describe('keys that policy-bot does not know', () => {
+  const open = { name: 'open', if: { has_labels: ['ok'] } };
+  it.each<[string, Rule]>([
+    ['of a predicate', { if: { no_changed_files: { globs: ['.github/**'] } } }],
+    ['of the options', { options: { github_review: true } }],
+    ['of the methods', { requires: { count: 1, users: ['ada'] }, options: { methods: { reviews: true } } }],
+    ['of the rule', { unless: { has_labels: ['x'] } }],
+    ['of the requirement', { requires: { counts: 2 } }],
+    ['that is a predicate', { if: { has_milestone: true } }],
+    ['in a pattern', { if: { changed_files: { paths: ['*.go'] } } }],
+  ])('a rule with one %s approves nothing', async (_, rule) => {
+    const imported = await policy([{ or: ['r', 'open'] }], [{ name: 'r', ...rule }, open]);
+    expect(imported.entry('rule r')).toMatchObject({
+      outcome: 'left-out',
+      note: expect.stringContaining('policy-bot refuses the whole file'),
+    });
+    expect(when(imported)).toBe('labels.exists(l, l.name.lower() == "ok")');
+  });
+
+  it('names one of the file', async () => {
+    const text = stringify({ policy: { approval: ['open'] }, approval_rules: [open], approval_defaults: {} });
+    expect((await importText(policyBot, text)).entry('approval_defaults')).toMatchObject({
+      outcome: 'left-out',
+    });
+  });
+});
+
 it('names a file that stands elsewhere', async () => {
   expect((await importText(policyBot, 'remote: acme/config\n')).entry('remote')).toMatchObject({
     outcome: 'left-out',
