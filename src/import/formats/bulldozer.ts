@@ -74,6 +74,17 @@ class BulldozerFile {
           },
         ],
       };
+    const unknown = unknownKeys(this.#file);
+    if (unknown.length > 0)
+      return {
+        rules: [],
+        entries: unknown.map((path) => ({
+          line: this.#source.lineOf(path),
+          part: path.join('.'),
+          outcome: 'left-out',
+          note: 'this key is not known: Bulldozer refuses the whole file for it and merges nothing; without this key, the rest can be imported',
+        })),
+      };
     const { merge, update } = this.#file.mode === undefined ? this.#sections() : this.#firstVersion();
     if (merge) this.#merge(merge);
     if (update) this.#update(update);
@@ -92,8 +103,6 @@ class BulldozerFile {
     if (this.#file.version !== 1)
       throw new SourceError('`version: 1` was expected', this.#source.lineOf(['version']));
     this.#note(['version'], 'version', 'without-meaning', 'it names the form of the file');
-    for (const key of Object.keys(this.#file).filter((one) => !['version', 'merge', 'update'].includes(one)))
-      this.#note([key], key, 'left-out', 'this key is not known: Bulldozer refuses the file');
     return {
       merge: isRecord(this.#file.merge) ? this.#file.merge : {},
       ...(isRecord(this.#file.update) ? { update: this.#file.update } : {}),
@@ -230,9 +239,15 @@ class BulldozerFile {
   #squashOption(key: string, value: unknown, isApart = false): void {
     const path = ['merge', 'options', 'squash', key];
     const part = `squash ${key}: ${String(value)}`;
-    const isDefault = value === 'summarize_commits' || value === 'github_default';
+    // A value that is not known stands for the default of GitHub.
+    const isDefault =
+      value !== '' &&
+      ((key === 'body' && value !== 'pull_request_body' && value !== 'empty_body') ||
+        (key === 'title' && value !== 'pull_request_title' && value !== 'first_commit_title'));
     const note = isDefault
-      ? 'a squash of two commits: GitHub lists their messages, the forge writes its own message'
+      ? key === 'body'
+        ? 'a squash of two commits: GitHub lists their messages, the forge writes its own message'
+        : 'a squash of one commit: GitHub takes the title of the commit, the forge that of the pull request'
       : key === 'body' && value === 'pull_request_body'
         ? 'a description of more than 8 KiB: Bulldozer takes all of it, Reeve the first 8 KiB'
         : key === 'message_delimiter' && value !== ''
@@ -411,13 +426,15 @@ class BulldozerFile {
         const conditions: Condition[] = [];
         for (const pattern of list) {
           const test = regularExpression(`^${pattern}$`, { dialect: 'go' });
+          // Bulldozer takes no notice of a pattern that Go cannot read.
+          if ('problem' in test && test.isInvalid) continue;
           if ('problem' in test) return { why: test.problem };
           conditions.push(test.on('pull_request.base.ref'));
         }
         return { condition: or(...conditions) };
       }
       default:
-        return { why: `the signal \`${key}\` is not known: Bulldozer refuses the file` };
+        return { why: `the signal \`${key}\` is not known` };
     }
   }
 
@@ -445,6 +462,61 @@ class BulldozerFile {
       ...(this.#file.mode === undefined ? {} : { rules: ['bulldozer-merge', 'bulldozer-update'] }),
     });
   }
+}
+
+const signalKeys = [
+  'labels',
+  'comment_substrings',
+  'comments',
+  'pr_body_substrings',
+  'branches',
+  'branch_patterns',
+  'max_commits',
+  'auto_merge',
+] as const;
+/** The keys that Bulldozer knows: a list of keys, or the keys of the maps below them. `[]`: a list of such maps. */
+type Keys = { readonly [key: string]: Keys | null | readonly [Keys] };
+const leaves = (...keys: readonly string[]): Keys => Object.fromEntries(keys.map((key) => [key, null]));
+const signals = leaves(...signalKeys);
+const signalSections = { trigger: signals, ignore: signals, whitelist: signals, blacklist: signals };
+const knownKeys: Keys = {
+  version: null,
+  merge: {
+    ...signalSections,
+    ...leaves(
+      'delete_after_merge',
+      'allow_merge_with_no_checks',
+      'method',
+      'branch_method',
+      'required_statuses',
+    ),
+    merge_method: [{ method: null, trigger: signals }],
+    options: { squash: leaves('title', 'body', 'message_delimiter') },
+  },
+  update: { ...signalSections, ...leaves('ignore_drafts', 'required_statuses') },
+};
+const firstKeys = leaves('mode', 'strategy', 'deleteAfterMerge', 'ignoreSquashedMessages');
+
+/** Returns the paths of the keys that Bulldozer does not know: it reads strictly. */
+function unknownKeys(
+  value: unknown,
+  keys: Keys | null | readonly [Keys] = isRecord(value) && value.mode !== undefined ? firstKeys : knownKeys,
+  path: readonly (string | number)[] = [],
+): readonly (readonly (string | number)[])[] {
+  if (keys === null) return [];
+  if (isList(keys))
+    return Array.isArray(value)
+      ? value.flatMap((one, place) => unknownKeys(one, keys[0], [...path, place]))
+      : [];
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const known = Object.hasOwn(keys, key) ? keys[key] : undefined;
+    return known === undefined ? [[...path, key]] : unknownKeys(inner, known, [...path, key]);
+  });
+}
+
+function isList(keys: Keys | readonly [Keys]): keys is readonly [Keys] {
+  return Array.isArray(keys);
 }
 
 /** Returns the section of the new name if it has signals, otherwise that of the old name; with its name. */

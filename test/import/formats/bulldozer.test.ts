@@ -51,7 +51,7 @@ describe('signals of Bulldozer', () => {
 
   it('never merges with a trigger of commits alone, nor what an unreadable pattern may ignore', async () => {
     expect(when(await file({ merge: { trigger: { max_commits: 3 } } }))).toBe(false);
-    const { entry, written } = await file({ merge: { ignore: { branch_patterns: ['a(?=b)'] } } });
+    const { entry, written } = await file({ merge: { ignore: { branch_patterns: ['[ab]'.repeat(60)] } } });
     expect(entry('merge.ignore.branch_patterns')).toMatchObject({ outcome: 'left-out' });
     expect(written.rules['bulldozer-merge']?.steps[0]?.with?.when).toBe(false);
   });
@@ -178,8 +178,39 @@ describe('merges of Bulldozer', () => {
       outcome: 'left-out',
     });
     await expect(importText(bulldozer, 'version: 2\n')).rejects.toThrow('version: 1');
-    expect((await file({ strange: 1 })).entry('strange')).toMatchObject({ outcome: 'left-out' });
   });
+});
+
+/** Bulldozer reads with yaml.UnmarshalStrict: bulldozer/config.go. */
+it.each<[string, object]>([
+  ['strange', { strange: 1 }],
+  ['merge.ignored', { merge: { ignored: { labels: ['wip'] } } }],
+  ['merge.ignore.label', { merge: { ignore: { label: ['wip'] } } }],
+  ['merge.merge_method.0.when', { merge: { merge_method: [{ method: 'squash', when: 1 }] } }],
+  ['merge.options.squash.text', { merge: { options: { squash: { text: 'x' } } } }],
+  ['update.drafts', { update: { drafts: true } }],
+])('merges nothing with the unknown key %s, for which Bulldozer refuses the file', async (part, given) => {
+  const { file: imported, entry } = await file(given);
+  expect(imported.rules).toEqual([]);
+  expect(entry(part)).toMatchObject({ outcome: 'left-out' });
+});
+
+it('takes no notice of a pattern that Go cannot read', async () => {
+  const { written, entry } = await file({ merge: { trigger: { branch_patterns: ['release/**', 'a.*b'] } } });
+  expect(written.rules['bulldozer-merge']?.steps[0]?.with?.when).toBe(
+    `pull_request.base.ref.matches("^a.*b$") && ${green}`,
+  );
+  expect(entry('merge.trigger.branch_patterns: release/**, a.*b')).toMatchObject({ outcome: 'exact' });
+});
+
+it.each([
+  ['title', 'github_default_title', 'differs'],
+  ['title', 'pull_request_title', 'exact'],
+  ['body', 'sumarize_commits', 'differs'],
+  ['body', 'empty_body', 'exact'],
+])('squash %s: %s %s', async (key, value, outcome) => {
+  const { entry } = await file({ merge: { method: 'squash', options: { squash: { [key]: value } } } });
+  expect(entry(`squash ${key}: ${value}`)).toMatchObject({ outcome });
 });
 
 it.each(hostileTexts)('a hostile text adds nothing: %j', async (hostile) => {
