@@ -179,8 +179,9 @@ export function regularExpression(
     readonly flags?: string;
   },
 ): TextTest | Unusable {
+  const plainer = dialect === 'go' ? pattern : withoutLookahead(pattern);
   const re2 =
-    dialect === 'js' ? pattern.replace(/\\\//g, '/').replace(/\(\?<(?=[A-Za-z])/g, '(?P<') : pattern;
+    dialect === 'js' ? plainer.replace(/\\\//g, '/').replace(/\(\?<(?=[A-Za-z])/g, '(?P<') : plainer;
   const differing = divergence(re2, dialect);
   if (differing !== undefined) return { problem: `the regular expression ${shown(pattern)} ${differing}` };
   const flags = `${ignoreCase ? 'i' : ''}${others}`;
@@ -198,6 +199,19 @@ export function regularExpression(
   const sample = sampleOf(re2);
   const isMatch = sample !== undefined && compiled.matches(sample, createUnlimitedMeter());
   return textTest((value) => `${value}.matches(${literal(written)})`, isMatch ? sample : undefined);
+}
+
+/** `^(?=.*X).*$` is found where `^.*X.*$` is. */
+function withoutLookahead(pattern: string): string {
+  const [, inner, end = ''] = /^\^\(\?=(\.\*.*)\)(\.\*\$?)$/s.exec(pattern) ?? [];
+  if (inner === undefined || /[\\[]|\(\?/.test(inner.replace(/\\[.\-/_]/g, ''))) return pattern;
+  let depth = 0;
+  for (const sign of inner.replace(/\\./g, '')) {
+    if (sign === '(') depth += 1;
+    if (sign === ')') depth -= 1;
+    if (depth < 0 || (sign === '|' && depth === 0)) return pattern;
+  }
+  return depth === 0 ? `^${inner}${end}` : pattern;
 }
 
 function shown(pattern: string): string {

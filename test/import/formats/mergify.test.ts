@@ -16,6 +16,19 @@ async function condition(...conditions: readonly unknown[]): Promise<string | un
 }
 
 describe('conditions of Mergify', () => {
+  it('a pattern with a look-ahead that means something else is left out', async () => {
+    for (const pattern of ['^(?=.*a|b).*$', '^(?=.*a)(?=.*b).*$', '^(?=.*\\s).*$', '^(?=a).*$'])
+      expect((await rule([`title~=${pattern}`])).entry('rule one')).toMatchObject({ outcome: 'left-out' });
+  });
+
+  it('takes many checks apart, because an expression has an end', async () => {
+    const names = Array.from({ length: 80 }, (_, place) => `suite / a check with a long name ${place}`);
+    const imported = await rule(names.map((name) => `check-success=${name}`));
+    expect(imported.entry('rule one')?.outcome).not.toBe('left-out');
+    const text = JSON.stringify(imported.written);
+    for (const name of names) expect(text).toContain(`${name}`);
+  });
+
   it.each([
     // Texts
     ['base=main', 'pull_request.base.ref == "main"'],
@@ -27,6 +40,7 @@ describe('conditions of Mergify', () => {
     ['title~=WIP', 'pull_request.title.contains("WIP")'],
     ['-title~=^fix$', '!(pull_request.title == "fix")'],
     ['title~=^(?!fix).*$', 'pull_request.title.matches("^(?!fix).*$")'],
+    ['title~=^(?=.*(a|b)).*$', 'pull_request.title.matches("^.*(a|b).*$")'],
     ['body~=closes', 'pull_request.body.contains("closes")'],
     ['body-raw~=closes', 'pull_request.body.contains("closes")'],
     ['#title>60', 'pull_request.title.size() > 60'],
@@ -72,6 +86,7 @@ describe('conditions of Mergify', () => {
     // Files: a renamed one has both names
     ['files=docs/a.md', 'touches("docs/a.md")'],
     ['files!=docs/a.md', '!touches("docs/a.md")'],
+    ['files!=docs/', 'true'],
     ['files~=^docs/', 'touches("docs/**")'],
     ['-files~=^docs/', '!touches("docs/**")'],
     ['files~=\\.py$', 'touches("**/*.py")'],
