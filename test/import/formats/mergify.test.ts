@@ -86,7 +86,6 @@ describe('conditions of Mergify', () => {
     // Files: a renamed one has both names
     ['files=docs/a.md', 'touches("docs/a.md")'],
     ['files!=docs/a.md', '!touches("docs/a.md")'],
-    ['files=docs/', 'false'],
     ['files~=^docs/', 'touches("docs/**")'],
     ['-files~=^docs/', '!touches("docs/**")'],
     ['files~=\\.py$', 'touches("**/*.py")'],
