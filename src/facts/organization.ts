@@ -27,7 +27,7 @@ export const organization = defineFact({
 export const team = defineFact({
   name: 'team',
   meaning:
-    'Login names of the members of a team, named as `organization/team`. The account must be a member of the organization that may see the team; a team that it cannot see is an error. Files of repositories and organizations need the grant `facts: [team]`.',
+    'Login names of the members of a team, named as `organization/team`. Reeve’s account must be a member of the organization, by a team of its own, and the named team must have the visibility `limited`, or the account as a member: a team that it cannot see is an error, on which the rule fails. `reeve doctor` tries it. Files of repositories and organizations need the grant `facts: [team]`.',
   shows: 'beyond',
   visibleTo: 'operators',
   shape: list(text),

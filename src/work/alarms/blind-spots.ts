@@ -13,7 +13,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { isDenied, ReeveError } from '../../platform/errors.ts';
 import { labelsAwaited, labelsNamedBy } from '../../rules/files/warnings.ts';
 import { isInScope } from '../../rules/match.ts';
-import { factsOfRule } from '../../rules/needs.ts';
+import { factsOfRule, requestsOfRule } from '../../rules/needs.ts';
 import { type LoadedRule, type LoadedStep, visits } from '../../rules/rule.ts';
 import { maxExamined } from '../served.ts';
 import { refusedAsFailure, type ServedBy, toRepositoryRef } from '../sweeps/targets/repositories.ts';
@@ -49,8 +49,9 @@ export type Look = {
 
 /**
  * Returns the blind spots of rules in these repositories. Reads the labels of at most `maxExamined` repositories, the
- * lists of runners if a rule visits runners, and the permissions of the account in at most `maxExamined` organizations if
- * a rule needs access to organizations. Rejects if the forge fails; a refusal is a blind spot.
+ * lists of runners if a rule visits runners, the permissions of the account in at most `maxExamined` organizations if
+ * a rule needs access to organizations, and the members of at most `maxExamined` teams that expressions name. Rejects if
+ * the forge fails; a refusal is a blind spot.
  */
 export async function findBlindSpots(
   rules: readonly LoadedRule[],
@@ -60,28 +61,82 @@ export async function findBlindSpots(
     ...scopeSpots(rules, look),
     ...(await runnerSpots(rules, look)),
     ...(await organizationSpots(rules, look)),
+    ...(await teamSpots(rules, look)),
     ...accessSpots(rules, look),
     ...(await ownershipSpots(rules, look)),
     ...(await labelSpots(rules, look)),
-    ...(await objectSpots(rules, look)),
+    ...(await objectSpots(rules, look)).spots,
   ];
 }
 
-/** Returns a spot for each team and repository that a step names and that the account does not find. */
-async function objectSpots(
+/**
+ * Returns a spot for each team and repository that a step names and that the account does not find, and why the teams of
+ * an organization could not be listed: of these, nothing is known.
+ */
+export async function objectSpots(
   rules: readonly LoadedRule[],
-  { client, repositories }: Look,
-): Promise<readonly BlindSpot[]> {
+  { client, repositories }: Pick<Look, 'client' | 'repositories'>,
+): Promise<{ readonly spots: readonly BlindSpot[]; readonly unread: readonly string[] }> {
   const places = repositories.slice(0, maxExamined).map(toRepositoryRef);
   const placesOf = (rule: LoadedRule) => places.filter((repository) => includes(rule, repository));
-  const missing = await findMissingObjects(rules, client, placesOf);
-  return missing.map(({ text, ...place }) => ({
+  const { missing, unread } = await findMissingObjects(rules, client, placesOf);
+  const spots = missing.map(({ text, ...place }) => ({
     ...place,
-    code: 'unknown-object',
+    code: 'unknown-object' as const,
     isBlind: false,
     text: `${text}: the rule fails there`,
     advice: 'create it, give the account access to it, or correct the name in the rule',
   }));
+  return { spots, unread };
+}
+
+/** What lets an account read the members of a team. */
+export const teamsAdvice =
+  'make the account a member of the organization by a team of its own, and give the team that the rule names the visibility limited, or put the account into that team; or correct the name in the rule';
+
+/**
+ * Returns a spot for each team that an expression of a rule reads and that the forge refuses. It asks for the fact as a
+ * run does, because being a member of the organization is not enough: a team can be hidden from other members.
+ */
+export async function teamSpots(
+  rules: readonly LoadedRule[],
+  { client, repositories }: Pick<Look, 'client' | 'repositories'>,
+): Promise<readonly BlindSpot[]> {
+  const places = repositories.map(toRepositoryRef);
+  const asked = new Map<string, Promise<string | undefined>>();
+  const spots: BlindSpot[] = [];
+  for (const rule of rules) {
+    const isHere = visits(rule, 'organization') || places.some((repository) => includes(rule, repository));
+    if (!isHere) continue;
+    for (const { name, argument } of requestsOfRule(rule)) {
+      if (name !== team.name || argument === undefined) continue;
+      const key = argument.toLowerCase();
+      if (!asked.has(key) && asked.size >= maxExamined) continue;
+      const asking = asked.get(key) ?? whyUnread(client, argument);
+      asked.set(key, asking);
+      const why = await asking;
+      if (why === undefined) continue;
+      const text = `cannot read team("${argument}"): ${why}`;
+      spots.push({ rule, line: rule.line, code: 'access', isBlind: true, text, advice: teamsAdvice });
+    }
+  }
+  return spots;
+}
+
+/** Returns why the forge refuses the members of a team; undefined if it does not. */
+async function whyUnread(client: Client, argument: string): Promise<string | undefined> {
+  const [owner = ''] = argument.split('/');
+  const clock = systemClock;
+  const subject: Subject = { kind: 'organization', organization: owner };
+  try {
+    await createFacts({ client, subject, memory: createFactMemory(clock), clock }).ask(
+      requestOf(team, argument),
+    );
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ReeveError) || error.isHostFailure) throw error;
+    return error.message;
+  }
 }
 
 /** Items of rules that do not belong to one repository. */
@@ -258,6 +313,8 @@ export type OrganizationGap = AccessWant & {
 /** Organizations in which rules need access, and what the account lacks there. */
 export type OrganizationAccess = {
   readonly examined: readonly string[];
+  /** Examined organizations of which the forge does not say whether the account is a member, which rules need. */
+  readonly assumed: readonly string[];
   readonly gaps: readonly OrganizationGap[];
 };
 
@@ -274,7 +331,7 @@ export async function findOrganizationGaps(
   const wanted = new Map<string, Map<LoadedRule, readonly AccessWant[]>>();
   for (const rule of rules) {
     const wants = accessWants(rule, { possible }).filter(
-      // That fact names its organization itself.
+      // That fact names its organization itself: see `teamSpots`.
       ({ needed, what }) => organizationRanks.includes(needed) && what !== `fact ${team.name}`,
     );
     if (wants.length === 0) continue;
@@ -283,15 +340,17 @@ export async function findOrganizationGaps(
       .filter((repository) => isConcerned(rule, repository)))
       wanted.set(owner, (wanted.get(owner) ?? new Map()).set(rule, wants));
   }
-  if (wanted.size === 0) return { examined: [], gaps: [] };
+  if (wanted.size === 0) return { examined: [], assumed: [], gaps: [] };
   const { login: username } = await client.call(operations.getSelf, {});
   const memberOf = await ownOrganizations(client);
   const examined: string[] = [];
+  const assumed: string[] = [];
   const gaps: OrganizationGap[] = [];
   for (const [organization, byRule] of [...wanted].slice(0, maxExamined)) {
     const held = await standingIn(client, { username, org: organization }, memberOf);
     if (held === undefined) continue;
     examined.push(organization);
+    if (held === 'unknown' || held === 'no owner') assumed.push(organization);
     const included: readonly Access[] = standings[held];
     for (const [rule, wants] of byRule) {
       const [most] = wants
@@ -300,7 +359,7 @@ export async function findOrganizationGaps(
       if (most) gaps.push({ organization, held, rule, ...most });
     }
   }
-  return { examined, gaps };
+  return { examined, assumed, gaps };
 }
 
 /** Returns whether a rule visits the organization of a repository, or runs in the repository. */

@@ -9,24 +9,29 @@ export type MissingObject = { readonly rule: LoadedRule; readonly line: number; 
 
 /**
  * Returns the teams and repositories that steps name in plain text and that the account does not find. `placesOf` returns
- * the repositories in which a rule applies. A list that the forge refuses tells nothing.
+ * the repositories in which a rule applies. A list that the forge refuses tells nothing: `unread` has the reasons.
  */
 export async function findMissingObjects(
   rules: readonly LoadedRule[],
   client: Client,
   placesOf: (rule: LoadedRule) => readonly RepositoryRef[],
-): Promise<readonly MissingObject[]> {
-  const teams = new Map<string, Promise<ReadonlySet<string> | undefined>>();
+): Promise<{ readonly missing: readonly MissingObject[]; readonly unread: readonly string[] }> {
+  const teams = new Map<string, Promise<ReadonlySet<string> | string>>();
   const repositories = new Map<string, Promise<boolean>>();
   const found: MissingObject[] = [];
+  const unread = new Set<string>();
   for (const rule of rules) {
     for (const step of rule.steps) {
       const named = teamsNamedBy(step);
       const owners = named.length === 0 ? [] : [...new Set(placesOf(rule).map(({ owner }) => owner))];
       for (const owner of owners) {
         const known = await once(teams, owner, () => readTeams(client, owner));
+        if (typeof known === 'string') {
+          unread.add(known);
+          continue;
+        }
         for (const name of named)
-          if (known !== undefined && !known.has(name.toLowerCase()))
+          if (!known.has(name.toLowerCase()))
             found.push({ rule, line: step.line, text: `there is no team "${name}" in ${owner}` });
       }
       for (const name of repositoriesNamedBy(step))
@@ -38,7 +43,7 @@ export async function findMissingObjects(
           });
     }
   }
-  return found;
+  return { missing: found, unread: [...unread] };
 }
 
 function once<Value>(known: Map<string, Promise<Value>>, name: string, read: () => Promise<Value>) {
@@ -48,8 +53,8 @@ function once<Value>(known: Map<string, Promise<Value>>, name: string, read: () 
   return reading;
 }
 
-/** Returns the names of the teams of an organization, in lower case; undefined if the account may not list them. */
-async function readTeams(client: Client, org: string): Promise<ReadonlySet<string> | undefined> {
+/** Returns the names of the teams of an organization, in lower case; the reason if the account may not list them. */
+async function readTeams(client: Client, org: string): Promise<ReadonlySet<string> | string> {
   const names = new Set<string>();
   try {
     for await (const { name } of client.items(operations.listTeams, { params: { org } }))
@@ -57,7 +62,7 @@ async function readTeams(client: Client, org: string): Promise<ReadonlySet<strin
     return names;
   } catch (error) {
     if (!(error instanceof ReeveError) || error.isHostFailure) throw error;
-    return undefined;
+    return error.message;
   }
 }
 

@@ -714,7 +714,12 @@ rules:
       return entriesOf(await connection.doctor({ REEVE_RULES: folder }), 'names')[0];
     };
     // Only members may list teams, so nothing is known of them before.
-    expect(await look('release', repository)).toMatchObject({ state: 'ok' });
+    expect(await look('release', repository)).toMatchObject({
+      state: 'skipped',
+      text: expect.stringMatching(
+        /^steps name teams that the account may not list: .*\/orgs\/\S+\/teams: the forge answered 403/,
+      ),
+    });
     expect(await look('release', 'acme/ops')).toMatchObject({
       state: 'warning',
       text: 'rule report: there is no repository acme/ops that the account can see: the rule fails there',
@@ -729,6 +734,73 @@ rules:
       text: `rule tags: there is no team "release" in ${organization}: the rule fails there`,
     });
     expect(await look('readers', repository)).toMatchObject({ state: 'ok' });
+    await connection.close();
+    await forge.close();
+  });
+});
+
+describe.each(contractForges)('a team that a condition names on $name', ({ start: startForge }) => {
+  it('is read as the rule reads it: an account that may not see it is a problem, with the whole remedy', async () => {
+    const forge = await startForge();
+    const connection = await makeCommandSetup(forge);
+    expect((await connection.setup()).status).toBe(0);
+    const { organization, owner, bot } = connection;
+    const folder = connection.path('rules');
+    await mkdir(folder, { recursive: true });
+    const write = (text: string) => writeFile(`${folder}/teams.yml`, text);
+    const condition = `'!(pull_request.user.login in team("${organization}/core"))'`;
+    const rule = `{ on: pull_request.opened, if: ${condition}, ${'steps: [{ uses: comment, with: { text: a } }]'} }`;
+    await write(`version: 1\nrules:\n  welcome: ${rule}\n`);
+    const look = async () => {
+      const output = await connection.doctor({ REEVE_RULES: folder });
+      return { status: output.status, finding: entriesOf(output, 'access')[0] };
+    };
+    const makeTeam = async (body: object) => {
+      const made = await forge.ask('POST', `/orgs/${organization}/teams`, {
+        as: owner,
+        body: { permission: 'read', units: ['repo.code'], ...body },
+      });
+      return made.json;
+    };
+    const join = (id: number) => forge.ask('PUT', `/teams/${id}/members/${bot.name}`, { as: owner });
+    const core = await makeTeam({ name: 'core', visibility: 'private' });
+
+    const stranger = await look();
+    await join((await makeTeam({ name: 'bots' })).id);
+    const member = await look();
+    await join(core.id);
+    const insider = await look();
+
+    const advice = expect.stringMatching(
+      /a member of the organization by a team of its own, and .* the visibility limited, or put the account into that team/,
+    );
+    expect(stranger).toMatchObject({
+      status: 1,
+      finding: {
+        state: 'wrong',
+        text: expect.stringMatching(
+          new RegExp(`^rule welcome cannot read team\\("${organization}/core"\\): .* the forge answered 403`),
+        ),
+        advice,
+      },
+    });
+    // Forgejo has no visibility of teams, and shows every team to members.
+    if (core.visibility !== undefined)
+      expect(member).toMatchObject({
+        status: 1,
+        finding: {
+          state: 'wrong',
+          text: `rule welcome cannot read team("${organization}/core"): ${organization} has no team "core" that this account may see`,
+          advice,
+        },
+      });
+    expect(insider).toMatchObject({ status: 0, finding: { state: 'ok' } });
+
+    // A rule that does not run where the account works needs nothing there.
+    await write(
+      `version: 1\nrules:\n  welcome: ${rule.replace('{ on', '{ in: nowhere/*, on').replace('/core', '/none')}\n`,
+    );
+    expect(await look()).toMatchObject({ status: 0, finding: { state: 'ok' } });
     await connection.close();
     await forge.close();
   });

@@ -1,5 +1,6 @@
 import type { Access } from '../../../contract/operation.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
+import type { Settings } from '../../../server/settings/config.ts';
 import {
   accessWants,
   describeOrganizationGap,
@@ -7,14 +8,15 @@ import {
   findOrganizationGaps,
   organizationSpots,
   organizationsAdvice,
+  teamSpots,
 } from '../../../work/alarms/blind-spots.ts';
-import { count } from '../../output/terminal.ts';
+import { count, plain } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import type { Examination } from './examination.ts';
 
 /**
  * Checks that the account has the access that the operator’s rules need: in each served repository, in the organizations
- * that own these, and to the organizations that rules visit.
+ * that own these, to the organizations that rules visit, and to the teams that expressions name.
  */
 export async function checkAccess({
   served,
@@ -22,16 +24,22 @@ export async function checkAccess({
   client,
   account,
   settings,
-}: Examination): Promise<Finding> {
+}: Pick<Examination, 'served' | 'rules' | 'client' | 'account'> & {
+  readonly settings: Pick<Settings, 'repositories'>;
+}): Promise<Finding> {
   const loaded = (await rules()).flatMap((file) => file.rules);
   if (loaded.length === 0) return skipped('there are no rules of the operator');
   const { repositories, isWhole } = await served();
-  if (repositories.length === 0) return skipped('no repository is served');
+  if (repositories.length === 0)
+    return skipped(`no repository is served, so that this is not compared: ${describeNeededAccess(loaded)}`);
   const gaps = findAccessGaps(loaded, repositories, { possible: false });
   const possible = findAccessGaps(loaded, repositories, { possible: true });
   const owned = await findOrganizationGaps(loaded, repositories, { client, possible: false });
   const by = { login: async () => (await account()).login, listed: settings.repositories };
-  const unseen = await organizationSpots(loaded, { client, served: by });
+  const unseen = [
+    ...(await organizationSpots(loaded, { client, served: by })),
+    ...(await teamSpots(loaded, { client, repositories })),
+  ];
   if (gaps.length === 0) {
     const more = owned.gaps.length + unseen.length - 1;
     const rest = more > 0 ? `; ${more} more` : '';
@@ -44,10 +52,14 @@ export async function checkAccess({
           : organizationsAdvice,
       );
     const [spot] = unseen;
-    if (spot) return wrong(`rule ${spot.rule.name} ${spot.text}${rest}`, spot.advice);
+    if (spot) return wrong(plain(`rule ${spot.rule.name} ${spot.text}${rest}`), spot.advice);
   }
   const [first] = gaps.length > 0 ? gaps : possible;
   if (first === undefined) {
+    if (owned.assumed.length > 0)
+      return skipped(
+        `the forge does not say whether the account is a member of ${owned.assumed.join(', ')}; ${describeNeededAccess(loaded)}`,
+      );
     const found = `${isWhole ? '' : 'the first '}${count(repositories.length, 'repository')}`;
     const places =
       owned.examined.length === 0 ? found : `${found} and ${count(owned.examined.length, 'organization')}`;
@@ -55,7 +67,7 @@ export async function checkAccess({
   }
   const found = gaps.length > 0 ? wrong : warning;
   const needs = gaps.length > 0 ? 'needs' : 'can need';
-  const more = Math.max(gaps.length, gaps.length > 0 ? 0 : possible.length) - 1;
+  const more = (gaps.length > 0 ? gaps.length + owned.gaps.length + unseen.length : possible.length) - 1;
   return found(
     `in ${first.repository} the account is ${first.held}, and rule ${first.rule.name} ${needs} ${first.needed} for ${first.what}${more > 0 ? `; ${more} more` : ''}`,
     'give the account that permission there, or restrict the rule with in',
@@ -63,9 +75,9 @@ export async function checkAccess({
 }
 
 /** For repositories and for organizations, only the highest needed access is shown, because it includes the others. */
-const places: readonly (readonly Access[])[] = [
-  ['admin', 'writer', 'reader'],
-  ['owner', 'member'],
+const places: readonly { readonly ranked: readonly Access[]; readonly of: string }[] = [
+  { ranked: ['admin', 'writer', 'reader'], of: '' },
+  { ranked: ['owner', 'member'], of: ' of the organization' },
 ];
 
 /** Returns the access that all rules need together, with one rule and its fact or action that needs the access. */
@@ -76,12 +88,12 @@ export function describeNeededAccess(rules: readonly LoadedRule[]): string {
       rule: rule.name,
     })),
   );
-  const most = places.flatMap((ranked) => {
+  const most = places.flatMap(({ ranked, of }) => {
     const found = ranked.map((access) => wants.find(({ needed }) => needed === access));
     const first = found.find((one) => one !== undefined);
-    return first ? [`${first.needed} (for rule ${first.rule}, ${first.what})`] : [];
+    return first ? [`${first.needed}${of} (for rule ${first.rule}, ${first.what})`] : [];
   });
   const subject = count(rules.length, 'rule');
   const verb = rules.length === 1 ? 'needs' : 'need';
-  return `${subject} ${verb}: ${most.length === 0 ? 'none' : most.join(', and in the organization ')}`;
+  return `${subject} ${verb}: ${most.length === 0 ? 'none' : most.join(', and ')}`;
 }

@@ -10,7 +10,7 @@ import { visits } from '../../../rules/rule.ts';
 import { hookLocations, scopesForHooks } from '../../../server/hooks/places.ts';
 import { nameOfAccount, recallServerAccount } from '../../../server/server-account.ts';
 import type { Store } from '../../../store/store.ts';
-import type { BlindSpot } from '../../../work/alarms/blind-spots.ts';
+import { type BlindSpot, objectSpots } from '../../../work/alarms/blind-spots.ts';
 import { count, plain } from '../../output/terminal.ts';
 import { type Finding, ok, skipped, warning, wrong } from '../finding.ts';
 import {
@@ -127,11 +127,11 @@ export const forgeChecks: readonly Check[] = [
   {
     id: 'access',
     looks:
-      'The account’s access in the served repositories, and in the organizations that own them, compared with the access that the operator’s rules need; whether rules with `each: organization` see one.',
+      'The account’s access in the served repositories, and in the organizations that own them, compared with the access that the operator’s rules need; whether rules with `each: organization` see one; whether the account can read the teams that expressions name: `team("acme/core")`.',
     fails:
-      'A rule needs more access: its changes would be refused; or it sees no organization, or not one that it names. It warns if a fact can need more, depending on the repository.',
+      'A rule needs more access: its changes would be refused; or it sees no organization, or not one that it names, or not a team. Not checked: whether the account is a member, if the forge does not say it. It warns if a fact can need more, depending on the repository.',
     remedy:
-      'Make the account a collaborator with that permission, or an owner or a member of the organization; or restrict the rule with `in`.',
+      'Make the account a collaborator with that permission, or an owner or a member of the organization, by a team of its own. A team that a rule names needs the visibility `limited`, or the account as a member. Or restrict the rule with `in`.',
     after: ['token'],
     run: async (examination) => checkAccess(examination),
   },
@@ -175,12 +175,12 @@ export const forgeChecks: readonly Check[] = [
   {
     id: 'names',
     looks:
-      'Teams and repositories that rules of the operator name in plain text: teams in the organizations of at most 100 served repositories.',
-    fails: 'Never: it warns if the account does not find one.',
+      'Teams and repositories that steps of the operator’s rules name in plain text: teams in the organizations of at most 100 served repositories. Teams in expressions are part of `access`.',
+    fails:
+      'Never: it warns if the account does not find one. Not checked: teams of an organization that the account may not list.',
     remedy: 'Create it, give the account access to it, or correct the name in the rule.',
     after: ['token'],
-    run: async (examination) =>
-      checkReach(examination, 'unknown-object', 'the teams and repositories that rules name exist'),
+    run: async (examination) => checkNames(examination),
   },
   {
     id: 'codeowners',
@@ -273,6 +273,20 @@ async function checkReach(
   if (loaded.length === 0) return skipped('there are no rules of the operator');
   if ((await examination.served()).repositories.length === 0) return skipped('no repository is served');
   return spotFinding(examination, [code], good);
+}
+
+/** Checks whether the teams and repositories exist that steps name. Of lists that the forge refuses, nothing is known. */
+async function checkNames(examination: Examination): Promise<Finding> {
+  const good = 'the teams and repositories that steps name exist';
+  const finding = await checkReach(examination, 'unknown-object', good);
+  if (finding.state !== 'ok') return finding;
+  const { client, rules, served } = examination;
+  const loaded = (await rules()).flatMap((file) => file.rules);
+  const { repositories } = await served();
+  const [first, ...others] = (await objectSpots(loaded, { client, repositories })).unread;
+  if (first === undefined) return finding;
+  const more = others.length === 0 ? '' : `; ${others.length} more`;
+  return skipped(plain(`steps name teams that the account may not list: ${first}${more}`));
 }
 
 /** Returns a warning about the blind spots with one of these codes, with the time since which the server knows them. */
