@@ -32,7 +32,7 @@ const connectionCommands = [
       ],
       [
         '--rules <names...>',
-        'begin with these rule files that ship with Reeve: copies them to REEVE_RULES (default: reeve-rules beside the env file), in mode observe',
+        'begin with these rule files that ship with Reeve: copies them to REEVE_RULES (default: reeve-rules beside the env file), in mode observe; or with a folder or file of your own, such as ./imported-rules: sets REEVE_RULES to it',
       ],
       ['--create-labels', 'create the labels that rules need and repositories lack'],
       [
@@ -54,6 +54,7 @@ owner. To test the hook of an organization, an account or the instance, a privat
       'reeve setup',
       'reeve setup --url https://git.example.org --token-file token --repository acme/demo --rules triage labels --create-labels --yes',
       'reeve setup --poll 60 --serve acme/demo --rules triage --create-labels --yes',
+      'reeve setup --rules ./imported-rules',
       'reeve setup --organization acme --admin-token-file owner-token',
       'reeve setup --rotate',
     ],

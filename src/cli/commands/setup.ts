@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { type Client, createClient } from '../../client/client.ts';
 import { secretsOf } from '../../client/credentials.ts';
@@ -29,13 +29,14 @@ import {
 } from '../../server/settings/config.ts';
 import { parseOperatorFile, type WebhookForm } from '../../server/settings/operator-file.ts';
 import { openStoreAt } from '../../store/open-store.ts';
+import { readServed } from '../../work/served.ts';
 import { beginSnapshots, listCandidates } from '../../work/sweeps/catch-up/catch-up.ts';
 import {
   type ServedBy,
   servedRepositories,
   toRepositoryRef,
 } from '../../work/sweeps/targets/repositories.ts';
-import { describeNeededAccess } from '../connection/checks/access.ts';
+import { checkAccess, describeNeededAccess } from '../connection/checks/access.ts';
 import { closingCommands, findOpenSecretFiles } from '../connection/checks/file-modes.ts';
 import { findServedGaps, gapsFinding } from '../connection/checks/hook-checks.ts';
 import { findingOfAddress, findingOfSecrets } from '../connection/checks/machine-checks.ts';
@@ -71,6 +72,9 @@ import {
   createMissingLabels,
   folderOfRules,
   loadFirstRules,
+  ownRulesFinding,
+  shortList,
+  sortFirstRules,
 } from '../connection/steps/first-rules.ts';
 import { settleHooks } from '../connection/steps/settle-hooks.ts';
 import { setUpSignIn } from '../connection/steps/sign-in.ts';
@@ -136,7 +140,6 @@ function nextSteps({ answers, rules = [], isRunning }: SetupRun, reeve: string):
   const { environment } = answers;
   const settings = `--settings ${shownPath(answers.envFile)}`;
   const observed = rules.filter(({ mode }) => mode === 'observe');
-  const files = [...new Set(observed.map(({ source }) => shownPath(source)))];
   const page = localAddress(environment.HOST || '127.0.0.1', Number(environment.PORT || 8080));
   return [
     isRunning
@@ -144,17 +147,38 @@ function nextSteps({ answers, rules = [], isRunning }: SetupRun, reeve: string):
       : `Next: ${reeve} serve ${settings}, and leave it running (${reeve} doctor ${settings} checks everything)`,
     ...(rules.length === 0
       ? [
-          `Rules: the files .reeve.yml of repositories; ${reeve} setup ${settings} --rules triage labels begins with two that ship with Reeve`,
+          `Rules: the files .reeve.yml of repositories. Those of the operator: ${reeve} setup ${settings} --rules triage labels begins with two that ship with Reeve, --rules ./FOLDER uses rule files of your own (reeve import writes imported-rules).`,
         ]
       : []),
     ...(observed.length === 0
       ? []
       : [
-          `Rules: ${observed.map(({ name }) => name).join(', ')} only observe. ${reeve} runs ${settings} --changes lists what they would have changed.`,
-          `To let them act, remove the line "mode: observe" from ${files.join(', ')}; a running Reeve notices.`,
+          `Rules: ${shortList(observed.map(({ name }) => name))} only observe. ${reeve} runs ${settings} --changes lists what they would have changed.`,
+          `To let them act, remove "mode: observe" from ${observingPlaces(observed).join(', ')}; a running Reeve notices.`,
         ]),
     `Dashboard: ${new URL('/', page).href} with the password that ${reeve} password ${settings} prints`,
   ];
+}
+
+/**
+ * Returns the places of `mode: observe` by file: the line of the file itself, or those of its rules. Of a file that does
+ * not say it in one line, the rules.
+ */
+function observingPlaces(observed: readonly LoadedRule[]): readonly string[] {
+  return [...Map.groupBy(observed, ({ source }) => source)].map(([source, rules]) => {
+    const lines = readFileSync(source, 'utf8')
+      .split('\n')
+      .flatMap((text, index) =>
+        /^[^#]*\bmode: *["']?observe\b/.test(text) ? [{ text, line: index + 1 }] : [],
+      );
+    const ofFile = lines.find(({ text }) => text.startsWith('mode:'));
+    const found = ofFile ? [ofFile] : lines;
+    const where =
+      found.length === 0
+        ? `rule ${shortList(rules.map(({ name }) => name))}`
+        : `${found.length === 1 ? 'line' : 'lines'} ${shortList(found.map(({ line }) => String(line)))}`;
+    return `${shownPath(source)} (${where})`;
+  });
 }
 
 /** Returns a path relative to the working folder, if it is inside. */
@@ -215,7 +239,7 @@ async function connectByHooks(
     return [...serve, ...(await unservedNames(checked, hooked ?? [], listed))];
   };
   const repositories = await serveAlso(run, checked, await steps.attempt('serve', named));
-  tellOfAccount(run, checked, [...repositories, ...(webhook.repositories ?? [])]);
+  await tellOfAccount(run, checked, [...repositories, ...(webhook.repositories ?? [])]);
   const kinds = hookKinds(webhook.events ?? 'all', rules, capabilities);
   const saved = await saveFiles(run, checked, { webhook, repositories });
   const isWhole = await connectHooks(run, checked, { webhook, repositories, kinds, wanted: saved.wanted });
@@ -239,7 +263,7 @@ async function connectByPolling(run: SetupRun, checked: CheckedConnection): Prom
   const answer = isSaid ? '' : await prompt?.ask('Repositories to poll (owner/name), if they have no star');
   const names = [...given, ...(answer ?? '').split(/[\s,]+/).filter(Boolean)];
   const repositories = await serveAlso(run, checked, names);
-  tellOfAccount(run, checked, repositories);
+  await tellOfAccount(run, checked, repositories);
   const { wanted } = await saveFiles(run, checked, { repositories });
   const isFileless = plan && !existsSync(answers.config);
   const settings = await steps.attempt('settings', () =>
@@ -350,23 +374,32 @@ async function checkStatusScope(
 }
 
 /** Prints what follows from the account: whose events start rules, what a fork's workflow could do, and the access. */
-function tellOfAccount(
+async function tellOfAccount(
   { steps }: SetupRun,
-  { account, capabilities, file, rules }: CheckedConnection,
+  { client, account, capabilities, file, rules }: CheckedConnection,
   names: readonly string[],
-): void {
+): Promise<void> {
   const isOwner = names.some((name) => name.toLowerCase().startsWith(`${account.login.toLowerCase()}/`));
   steps.tell('own-events', ownEventsFinding(account.login, file?.own ?? 'changes', isOwner));
   const restriction = checkRestriction(account, capabilities, isOwner);
   if (restriction) steps.tell('restricted', restriction);
-  const isOwnerOfAll = names.every((name) =>
-    name.toLowerCase().startsWith(`${account.login.toLowerCase()}/`),
+  if (rules.length === 0) return;
+  const access = await steps.attemptAlone('access', () =>
+    checkAccess(rules, {
+      client,
+      account: async () => account,
+      listed: names,
+      served: () => readServed(client, names, { max: maxCompared, login: async () => account.login }),
+    }),
   );
-  if (rules.length === 0 || (names.length > 0 && isOwnerOfAll)) return;
-  const needed = describeNeededAccess(rules);
-  const where = isOwner ? 'where it is not the owner, ' : '';
-  steps.tell('access', ok(`${where}make @${account.login} a collaborator with the access that ${needed}`));
+  if (access === undefined) return;
+  // The connection works without it, and the access can be given afterwards.
+  const advice = `${access.advice}; ${describeNeededAccess(rules)}`;
+  steps.tell('access', access.state === 'wrong' ? { ...access, state: 'warning', advice } : access);
 }
+
+/** Maximum number of repositories in which the access of the account is compared with what the rules need. */
+const maxCompared = 1_000;
 
 /**
  * Returns the repositories of new hooks that the account can read, and that would not be served: a hook whose
@@ -637,13 +670,23 @@ async function learn<Value>(
   return value;
 }
 
-/** Copies the shipped rules to begin with, which a first run asks for, and loads the operator's rules. */
+/**
+ * Puts a folder or file of own rules in force, copies the shipped rules to begin with, which a first run asks for, and
+ * loads the operator's rules.
+ */
 async function beginWithRules(run: SetupRun): Promise<readonly LoadedRule[]> {
   const { options, answers, prompt, terminal, steps } = run;
   const { environment } = answers;
   const plan = options.plan ?? false;
   const isAsked = answers.isFirst && !environment.REEVE_RULES && options.rules === undefined && !plan;
-  const names = options.rules ?? (isAsked && prompt ? await askFirstRules(prompt, terminal) : []);
+  const { own, names } =
+    options.rules !== undefined
+      ? await steps.attempt('first-rules', () => sortFirstRules(options.rules ?? []))
+      : { own: undefined, names: isAsked && prompt ? await askFirstRules(prompt, terminal) : [] };
+  if (own !== undefined) {
+    steps.tell('first-rules', ownRulesFinding(own, environment.REEVE_RULES, plan));
+    environment.REEVE_RULES = own;
+  }
   if (names.length > 0) {
     const folder = folderOfRules(answers);
     const copy = () => copyFirstRules(names, folder, plan);

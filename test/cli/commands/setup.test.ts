@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { chmod, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -308,9 +308,113 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     expect(scopes?.text).toContain('write:repository (for rule tags, action protect-tags)');
     expect(scopes?.text).not.toContain('read:user');
     const [access] = entriesOf(result, 'access');
-    expect(access?.text).toMatch(
-      /make @\S+ a collaborator with the access that 1 rule needs: admin \(for rule tags, action protect-tags\)$/,
+    expect(access).toEqual({
+      id: 'access',
+      state: 'ok',
+      text: 'the account has, in 1 repository, the access that 1 rule needs: admin (for rule tags, action protect-tags)',
+    });
+  });
+
+  it('warns of the access that the account lacks, compared as doctor does, or says that it is not compared', async () => {
+    await writeFile(connection.path('rules.yml'), tagRule);
+    const { repository, owner, bot } = connection;
+    await forge.share(repository, owner, { with: bot, permission: 'read' });
+    const tokens = { adminTokenFile: await connection.tokenFile(owner, ['all']) };
+    const rules = { REEVE_RULES: connection.path('rules.yml') };
+
+    const reader = await connection.setup(tokens, rules);
+    await forge.ask('DELETE', `/user/starred/${repository}`, { as: bot });
+    const unserved = await connection.setup(
+      {
+        poll: '60',
+        repository: [],
+        plan: true,
+        settings: connection.path('p.env'),
+        config: connection.path('p.yml'),
+      },
+      rules,
     );
+
+    expect(entriesOf(reader, 'access')).toEqual([
+      {
+        id: 'access',
+        state: 'warning',
+        text: `in ${repository} the account is reader, and rule tags needs admin for action protect-tags`,
+        advice:
+          'give the account that permission there, or restrict the rule with in; 1 rule needs: admin (for rule tags, action protect-tags)',
+      },
+    ]);
+    expect(entriesOf(unserved, 'access')).toEqual([
+      {
+        id: 'access',
+        state: 'skipped',
+        text: 'no repository is served, so that this is not compared: 1 rule needs: admin (for rule tags, action protect-tags)',
+      },
+    ]);
+  });
+
+  it('puts a folder or file of own rules in force, and says it', async () => {
+    const { folder, envFile, path } = connection;
+    await mkdir(path('imported-rules'), { recursive: true });
+    await writeFile(path('imported-rules/tags.yml'), tagRule);
+    await writeFile(path('imported-rules/tags.test.yml'), 'version: 1\n');
+    await writeFile(path('imported-rules/README.md'), '# not a rule\n');
+    await writeFile(path('one.yml'), tagRule);
+    const named = (words: readonly string[]) => connection.setup({ rules: words });
+    const rulesOf = () => /^REEVE_RULES=.*$/m.exec(readFileSync(envFile, 'utf8'))?.[0];
+
+    const planned = await connection.setup({ rules: [path('imported-rules')], plan: true });
+    const taken = await named([path('imported-rules')]);
+    const line = rulesOf();
+    const again = await named([path('imported-rules')]);
+    const also = await named([path('imported-rules'), 'triage']);
+    const file = await named([path('one.yml')]);
+    const fileLine = rulesOf();
+    const printed = await reeveProcess(
+      ['setup', '--settings', 'reeve.env', '--rules', 'imported-rules', '--yes', '--no-test', '--json'],
+      { cwd: folder, environment: { PORT: String(connection.port) } },
+    );
+    const first = (output: Awaited<typeof taken>) => entriesOf(output, 'first-rules')[0];
+
+    expect(first(planned)).toMatchObject({
+      state: 'planned',
+      text: `REEVE_RULES would be ${path('imported-rules')}`,
+    });
+    expect(first(taken)).toMatchObject({
+      state: 'changed',
+      text: `REEVE_RULES is ${path('imported-rules')} now`,
+    });
+    expect([line, fileLine]).toEqual(["REEVE_RULES='./imported-rules'", "REEVE_RULES='./one.yml'"]);
+    expect(first(again)).toMatchObject({ state: 'ok' });
+    expect(entriesOf(also, 'first-rules')[1]).toMatchObject({
+      state: 'changed',
+      text: `triage.yml copied to ${path('imported-rules')}, in mode observe`,
+    });
+    expect(first(file)).toMatchObject({
+      state: 'warning',
+      text: `REEVE_RULES is ${path('one.yml')} now, and the rules of ${path('imported-rules')} are no longer in force`,
+    });
+    expect(JSON.parse(printed.out).steps).toContainEqual(
+      expect.objectContaining({
+        id: 'first-rules',
+        text: expect.stringContaining(`${path('imported-rules')} now`),
+      }),
+    );
+    expect(rulesOf()).toBe("REEVE_RULES='./imported-rules'");
+    for (const [words, text] of [
+      [['./nowhere'], 'there is no folder or file ./nowhere'],
+      [
+        ['zzzzzzzzzz'],
+        'no rule file "zzzzzzzzzz" ships with Reeve; docs/recipes.md lists those that do; a folder or file of your own has to exist',
+      ],
+      [[path('one.yml'), path('imported-rules')], 'one folder or one file'],
+      [[join(packageRoot, 'rules')], 'every rule that ships with Reeve'],
+    ] as const) {
+      const refused = await named(words);
+      expect(refused.status).toBe(2);
+      expect(first(refused)?.text).toContain(text);
+    }
+    expect(rulesOf()).toBe("REEVE_RULES='./imported-rules'");
   });
 
   it('names the scope that creating a missing hook needs, and again when the forge refuses the hook for it', async () => {
@@ -577,15 +681,61 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
       environment,
     });
 
-    expect(none.out).toContain('reeve setup --settings reeve.env --rules triage labels begins with two');
+    expect(none.out).toContain(
+      'reeve setup --settings reeve.env --rules triage labels begins with two that ship with Reeve, --rules ./FOLDER uses rule files of your own',
+    );
     expect(some).toMatchObject({ status: 0, error: '' });
     const end = some.out.slice(some.out.indexOf('Connected.'));
     expect(end.split('\n').slice(1, -1)).toEqual([
       'Next: reeve serve --settings reeve.env, and leave it running (reeve doctor --settings reeve.env checks everything)',
       'Rules: triage-labels, triage only observe. reeve runs --settings reeve.env --changes lists what they would have changed.',
-      `To let them act, remove the line "mode: observe" from ${join('reeve-rules', 'triage.yml')}; a running Reeve notices.`,
+      `To let them act, remove "mode: observe" from ${join('reeve-rules', 'triage.yml')} (line 4); a running Reeve notices.`,
       `Dashboard: http://127.0.0.1:${port}/ with the password that reeve password --settings reeve.env prints`,
     ]);
+  });
+
+  it('names the lines with "mode: observe" where rules have it of their own', async () => {
+    const { folder, repository, port, path } = connection;
+    const step = 'steps: [{ uses: comment, with: { text: a } }]';
+    await writeFile(
+      path('own.yml'),
+      `version: 1
+rules:
+  acts: { on: issues.opened, ${step} }
+  one:
+    mode: observe # a comment
+    on: issues.opened
+    ${step}
+  two: { mode: observe, on: issues.opened, ${step} }
+  # mode: observe is no mode in a comment
+  three:
+    mode:
+      observe
+    on: issues.opened
+    ${step}
+`,
+    );
+    const { out } = await reeveProcess(
+      [
+        'setup',
+        '--url',
+        forge.url,
+        '--token-file',
+        'token',
+        '--repository',
+        repository,
+        '--yes',
+        '--no-test',
+        '--rules',
+        './own.yml',
+      ],
+      { cwd: folder, environment: { PORT: String(port) } },
+    );
+
+    expect(out).toContain('Rules: one, two, three only observe.');
+    expect(out).toContain(
+      'To let them act, remove "mode: observe" from own.yml (lines 5, 8); a running Reeve',
+    );
   });
 
   it('refuses to put every shipped rule in force, and a file as the folder of rules', async () => {

@@ -1,6 +1,5 @@
 import type { Access } from '../../../contract/operation.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
-import type { Settings } from '../../../server/settings/config.ts';
 import {
   accessWants,
   describeOrganizationGap,
@@ -16,18 +15,18 @@ import type { Examination } from './examination.ts';
 
 /**
  * Checks that the account has the access that the operator’s rules need: in each served repository, in the organizations
- * that own these, to the organizations that rules visit, and to the teams that expressions name.
+ * that own these, to the organizations that rules visit, and to the teams that expressions name. `listed`: the served
+ * repositories of the operator file.
  */
-export async function checkAccess({
-  served,
-  rules,
-  client,
-  account,
-  settings,
-}: Pick<Examination, 'served' | 'rules' | 'client' | 'account'> & {
-  readonly settings: Pick<Settings, 'repositories'>;
-}): Promise<Finding> {
-  const loaded = (await rules()).flatMap((file) => file.rules);
+export async function checkAccess(
+  loaded: readonly LoadedRule[],
+  {
+    served,
+    client,
+    account,
+    listed,
+  }: Pick<Examination, 'served' | 'client' | 'account'> & { readonly listed: readonly string[] },
+): Promise<Finding> {
   if (loaded.length === 0) return skipped('there are no rules of the operator');
   const { repositories, isWhole } = await served();
   if (repositories.length === 0)
@@ -35,7 +34,7 @@ export async function checkAccess({
   const gaps = findAccessGaps(loaded, repositories, { possible: false });
   const possible = findAccessGaps(loaded, repositories, { possible: true });
   const owned = await findOrganizationGaps(loaded, repositories, { client, possible: false });
-  const by = { login: async () => (await account()).login, listed: settings.repositories };
+  const by = { login: async () => (await account()).login, listed };
   const unseen = [
     ...(await organizationSpots(loaded, { client, served: by })),
     ...(await teamSpots(loaded, { client, repositories })),

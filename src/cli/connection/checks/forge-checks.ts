@@ -133,7 +133,11 @@ export const forgeChecks: readonly Check[] = [
     remedy:
       'Make the account a collaborator with that permission, or an owner or a member of the organization, by a team of its own. A team that a rule names needs the visibility `limited`, or the account as a member. Or restrict the rule with `in`.',
     after: ['token'],
-    run: async (examination) => checkAccess(examination),
+    run: async (examination) =>
+      checkAccess(
+        (await examination.rules()).flatMap((file) => file.rules),
+        { ...examination, listed: examination.settings.repositories },
+      ),
   },
   {
     id: 'workflows',

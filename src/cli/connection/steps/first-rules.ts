@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import type { Client } from '../../../client/client.ts';
 import { operations } from '../../../contract/operations.ts';
 import { ReeveError } from '../../../platform/errors.ts';
@@ -56,15 +56,60 @@ async function firstSentence(name: string): Promise<string> {
   return sentence;
 }
 
+async function namesOfShipped(): Promise<readonly string[]> {
+  const files = await readdir(shipped);
+  return files.filter((file) => /^[\w-]+\.yml$/.test(file)).map((file) => file.replace(/\.yml$/, ''));
+}
+
 async function requireShipped(names: readonly string[]): Promise<void> {
-  const known = (await readdir(shipped))
-    .filter((file) => /^[\w-]+\.yml$/.test(file))
-    .map((file) => file.replace(/\.yml$/, ''));
+  const known = await namesOfShipped();
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const near = nearest(unknown, known);
-  const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean "${near}"?`;
+  const hint =
+    near === undefined
+      ? 'docs/recipes.md lists those that do; a folder or file of your own has to exist'
+      : `did you mean "${near}"?`;
   throw new ReeveError('usage', `no rule file "${unknown}" ships with Reeve; ${hint}`);
+}
+
+/**
+ * Separates the answer to `--rules`: names of shipped rule files, and at most one folder or file of own rules. A word is
+ * a path if it contains a slash, or if it is no shipped name and exists. Throws `usage` for a path that does not exist,
+ * for several, and for the folder of all shipped rules.
+ */
+export async function sortFirstRules(
+  words: readonly string[],
+): Promise<{ readonly own: string | undefined; readonly names: readonly string[] }> {
+  const known = await namesOfShipped();
+  const isPath = (word: string): boolean =>
+    word.includes('/') || word.includes(sep) || (!known.includes(word) && existsSync(word));
+  const paths = words.filter(isPath);
+  const missing = paths.find((path) => !existsSync(path));
+  if (missing !== undefined) throw new ReeveError('usage', `there is no folder or file ${missing}`);
+  if (paths.length > 1)
+    throw new ReeveError(
+      'usage',
+      `REEVE_RULES is one folder or one file, and these are ${paths.length}: ${paths.join(', ')}; move the files into one folder`,
+    );
+  const own = paths[0] === undefined ? undefined : resolve(paths[0]);
+  if (own === join(shipped, '.'))
+    throw new ReeveError(
+      'usage',
+      `${own} has every rule that ships with Reeve: name those to begin with, or another folder`,
+    );
+  return { own, names: words.filter((word) => !isPath(word)) };
+}
+
+/** Returns the finding about a folder or file of own rules that `REEVE_RULES` names from now on. */
+export function ownRulesFinding(own: string, before: string | undefined, plan: boolean): Finding {
+  if (before !== undefined && resolve(before) === own) return ok(`REEVE_RULES is ${own}`);
+  const text = plan ? `REEVE_RULES would be ${own}` : `REEVE_RULES is ${own} now`;
+  if (!before) return { state: plan ? 'planned' : 'changed', text };
+  return warning(
+    `${text}, and the rules of ${before} are no longer in force`,
+    `to keep them, move their files to ${own}, or set REEVE_RULES to ${before} again`,
+  );
 }
 
 /** Returns the folder for the first rules: the one of the settings, otherwise one beside the env file. */
@@ -174,7 +219,8 @@ export async function createMissingLabels(
   return { state: 'changed', text: `created ${count(pairs.size, 'label')}: ${text}` };
 }
 
-function shortList(names: readonly string[]): string {
+/** Returns the first names as a list, and the number of the others. */
+export function shortList(names: readonly string[]): string {
   const shown = names.slice(0, maxNamed).join(', ');
   return names.length > maxNamed ? `${shown} and ${names.length - maxNamed} more` : shown;
 }
