@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/cli.ts';
 import { operations } from '../../src/contract/operations.ts';
@@ -221,6 +224,100 @@ describe('reeve apply RULE --open', () => {
     expect(await labelled('area/docs')).toBe(issues + 1);
     expect(writesOf(harness, from)).toHaveLength(issues + 1);
   }, 120_000);
+});
+
+describe('reeve apply --open without a rule', () => {
+  let several: Harness;
+  beforeAll(async () => {
+    const step = (label: string) => `steps: [{ uses: set-labels, with: { add: [${label}] } }]`;
+    several = await startOperatorHarness(
+      {
+        'first.yml': `version: 1
+rules:
+  one: { on: issues.opened, ${step('kept')} }
+  also: { on: issues, if: 'issue.title == "first"', ${step('kept')} }
+  watching: { mode: observe, on: issues, if: 'issue.title == "second"', ${step('area/docs')} }
+  pushes: { on: push, steps: [{ uses: run-workflow, with: { workflow: x.yml, ref: main } }] }
+`,
+        'second.yml': `version: 1
+rules:
+  docs: { on: issues, if: 'issue.title == "first"', ${step('area/docs')} }
+`,
+      },
+      { on: 'the embedded forge', hook: 'none' },
+    );
+    for (const title of ['first', 'second', 'third'])
+      await several.ada.call(operations.createIssue, { params: at, body: { title } });
+  });
+  afterAll(() => several?.close());
+  const run = (...words: string[]) =>
+    reeve(['apply', '--open', ...words], {
+      environment: { ...several.environment, REEVE_RULES: several.rules ?? '' },
+    });
+
+  it('plans all rules of the operator: each change of an item once, by name, with its rules', async () => {
+    const from = several.proxy.passed.length;
+    const { status, out } = await run('--plan');
+    const all = await run('--plan', '--all', '--rules', `${several.rules}/second.yml`);
+
+    expect(status).toBe(0);
+    const items = out.slice(out.indexOf('\n\n')).trim();
+    expect(items.split('\n')).toEqual([
+      'acme/demo#3',
+      '  + label:kept  (one)',
+      'acme/demo#2',
+      '  + label:kept  (one)',
+      '  + label:area/docs  observed, not sent  (watching)',
+      'acme/demo#1',
+      '  + label:kept  (one, also)',
+      '  + label:area/docs  (docs)',
+      '',
+      'nothing was written',
+    ]);
+    expect(out).toContain(
+      '- pushes: not planned (it listens to push, and none of these is about an open issue',
+    );
+    // One rule has its reasons, as with its name.
+    expect(all.out).toContain('docs: matched');
+    expect(all.out).not.toContain('kept');
+    expect(writesOf(several, from)).toEqual([]);
+  });
+
+  it('says why nothing runs, and that a file which is not in force writes nothing', async () => {
+    const other = join(await mkdtemp(join(tmpdir(), 'reeve-other-')), 'other.yml');
+    await writeFile(other, text);
+
+    const plan = await run('--plan', '--rules', other);
+    const write = await run('--yes', '--rules', other);
+    const broken = await run('pushes', '--plan', '--rules', `${several.rules}/first.yml`);
+
+    expect(plan.out).toContain('- reading: not planned (it reads event or sender');
+    expect(write).toMatchObject({ status: 2 });
+    expect(write.error).toContain(`${other} is not in force, so that it writes nothing`);
+    expect(broken.status).toBe(2);
+    expect(broken.error).toContain('first.yml can run on what is open\n  pushes: it listens to push');
+  });
+
+  it('with --yes runs each rule, and prints the changes of the items by name', async () => {
+    const first = await run('--yes', '--rules', `${several.rules}/second.yml`);
+    const rest = await run('--yes');
+    const json = await run('--yes', '--json');
+
+    expect([first.status, rest.status, json.status]).toEqual([0, 0, 0]);
+    expect(first.out).toMatch(/^docs: .*\nacme\/demo#1\n {2}\+ label:area\/docs {2}applied {2}\(docs\)\n$/);
+    expect(first.error).toContain('a server uses this store: it runs the rule\n');
+    expect(rest.out).toContain('acme/demo#3\n  + label:kept  applied  (one)\n');
+    expect(rest.out).toContain('acme/demo#2\n');
+    expect(rest.out).toContain('  + label:area/docs  observed, not sent  (watching)\n');
+    expect(rest.error).toContain('a server uses this store: it runs the rules\n');
+    expect(rest.error).toContain('pushes: does not run (it listens to push');
+    expect(
+      json.out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).rule.split('#')[1]),
+    ).toEqual(['one', 'also', 'watching', 'docs']);
+  });
 });
 
 describe('what a rule listens to', () => {

@@ -82,7 +82,7 @@ it('the sweep command stops at Ctrl-C, and the same command resumes', async () =
   };
   const stopped = await waitForExit(child);
   expect(stopped).toMatchObject({ status: 130 });
-  expect(stopped.error).toContain('continues the sweep');
+  expect(stopped.error).toContain('stopped; the same command continues');
   const asked = forge.asked.length;
 
   const { status, out } = await reeve(['sweep', 'labelled', '--json'], { environment });

@@ -700,29 +700,35 @@ const sweepCommands = [
   }),
 
   defineCommand<
-    { in?: string[]; plan?: boolean; all?: boolean; yes?: boolean; json?: boolean },
-    readonly [rule: string]
+    { in?: string[]; rules?: string[]; plan?: boolean; all?: boolean; yes?: boolean; json?: boolean },
+    readonly [rule?: string]
   >({
-    usage: 'apply <rule>',
+    usage: 'apply [rule]',
     description:
-      'run a rule on the issues and pull requests that are open now, as for a new rule; if a server is running, the server runs it',
+      'run a rule, or all rules of the operator, on the issues and pull requests that are open now, as for new rules; if a server is running, the server runs them',
     requiredFlags: [
-      ['--open', 'the open issues and pull requests of served repositories that the rule listens to'],
+      ['--open', 'the open issues and pull requests of served repositories that the rules listen to'],
     ],
     flags: [
       ['--in <patterns...>', 'only these repositories or organizations'],
-      ['--plan', 'only show what it would do, item by item, and why; writes nothing'],
+      [
+        '--rules <paths...>',
+        'the rules of these files or folders instead of REEVE_RULES; without --plan, they have to be in force',
+      ],
+      ['--plan', 'only show what they would do, item by item, and for one rule why; writes nothing'],
       ['--all', 'with the plan, also show the items without changes, and all of those with changes'],
       ['--yes', 'make the changes without showing a plan and asking first'],
-      ['--json', 'print the result as one JSON object; with --plan, each item as one line'],
+      ['--json', 'print the result as one JSON object for each rule; with --plan, each item as one line'],
     ],
     notes: `Without --yes, the plan is shown first, and nothing is written before you confirm it. There is no event: filters by branch and
 path are compared with the live state, and a rule that reads event or sender cannot run, nor one that listens to neither
-issues nor pull requests. The budgets apply: what has no room in this hour follows later, by a running server. If no rule of the
-operator has this name, the rule is looked for in the .reeve.yml of served repositories and in the files of organizations.`,
+issues nor pull requests: of several rules, it is named and left out. Each rule is planned alone, from the present state. The budgets
+apply: what has no room in this hour follows later, by a running server. If no rule of the operator has the name, the rule is looked for
+in the .reeve.yml of served repositories and in the files of organizations.`,
     examples: [
-      'reeve apply label-by-path --open --plan',
+      'reeve apply --open --plan',
       'reeve apply label-by-path --open',
+      'reeve apply --open --plan --rules imported-rules/mergify.yml',
       "reeve apply label-by-path --open --in 'acme/*' --yes",
     ],
     async run({ args: [rule], options, readerSettings, terminal, prompt }) {

@@ -31,6 +31,7 @@ import { parseOperatorFile, type WebhookForm } from '../../server/settings/opera
 import { openStoreAt } from '../../store/open-store.ts';
 import { readServed } from '../../work/served.ts';
 import { beginSnapshots, listCandidates } from '../../work/sweeps/catch-up/catch-up.ts';
+import { onOpenItems } from '../../work/sweeps/open-items.ts';
 import {
   type ServedBy,
   servedRepositories,
@@ -148,6 +149,11 @@ function nextSteps({ answers, rules = [], isRunning }: SetupRun, reeve: string):
     ...(rules.length === 0
       ? [
           `Rules: the files .reeve.yml of repositories. Those of the operator: ${reeve} setup ${settings} --rules triage labels begins with two that ship with Reeve, --rules ./FOLDER uses rule files of your own (reeve import writes imported-rules).`,
+        ]
+      : []),
+    ...(rules.some((rule) => 'parts' in onOpenItems(rule))
+      ? [
+          `What is open already: ${reeve} apply ${settings} --open --plan shows what the rules would do with it.`,
         ]
       : []),
     ...(observed.length === 0

@@ -1,6 +1,7 @@
-import { describeChange, isObserved, observedWords } from '../../engine/describe-change.ts';
+import { describeChange } from '../../engine/describe-change.ts';
 import { describeTrigger, idleWordsOf, type RecordedChange, type Run } from '../../engine/record.ts';
 import { describeFinding, nameOfRule, type Verdict, versionWords, wordsOf } from '../../rules/verdict.ts';
+import { outcomeOf } from './change-list.ts';
 import { count, plain, type Terminal } from './terminal.ts';
 
 /** Prints a run as readable text: the verdict and evidence of each rule, followed by the planned or applied changes. */
@@ -78,11 +79,4 @@ function printChange(change: RecordedChange, outcome: string, terminal: Terminal
   const { sign, words } = describeChange(change);
   const line = terminal.style(colours[sign], plain(`  ${sign} ${words}`));
   terminal.out(`${line}  ${terminal.style('dim', `(${plain(change.reason)})${outcome}`)}`);
-}
-
-function outcomeOf(run: Run, change: RecordedChange): string {
-  if (isObserved(run, change)) return `  ${observedWords}`;
-  const outcome = run.outcomes.find((one) => one.change === change.id);
-  if (outcome === undefined || outcome.status === 'planned') return '';
-  return plain(`  ${outcome.status}${outcome.error === undefined ? '' : `: ${outcome.error}`}`);
 }

@@ -688,6 +688,7 @@ describe.each(contractForges)('setup on $name', ({ name, start: startForge }) =>
     const end = some.out.slice(some.out.indexOf('Connected.'));
     expect(end.split('\n').slice(1, -1)).toEqual([
       'Next: reeve serve --settings reeve.env, and leave it running (reeve doctor --settings reeve.env checks everything)',
+      'What is open already: reeve apply --settings reeve.env --open --plan shows what the rules would do with it.',
       'Rules: triage-labels, triage only observe. reeve runs --settings reeve.env --changes lists what they would have changed.',
       `To let them act, remove "mode: observe" from ${join('reeve-rules', 'triage.yml')} (line 4); a running Reeve notices.`,
       `Dashboard: http://127.0.0.1:${port}/ with the password that reeve password --settings reeve.env prints`,

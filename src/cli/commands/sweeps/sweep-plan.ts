@@ -5,19 +5,22 @@ import type { Settings } from '../../../server/settings/config.ts';
 import { planSweep } from '../../../work/sweeps/plan-sweep.ts';
 import { beginProgress, type SweepProgress, withFailures } from '../../../work/sweeps/progress.ts';
 import type { SweepFailure } from '../../../work/sweeps/targets/repositories.ts';
+import { createChangeList } from '../../output/change-list.ts';
 import { printRun } from '../../output/print-run.ts';
 import { createProgressLine, type ProgressStream } from '../../output/progress-line.ts';
 import { count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { withSimulation } from '../planning-context.ts';
 import { watchSignals } from '../process.ts';
-import { findOpenRule, findSweepRules } from './sweep-rule.ts';
+import { findOpenRules, findSweepRules } from './sweep-rule.ts';
 
 type SweepPlanOptions = {
   readonly in?: readonly string[];
   readonly all?: boolean;
   readonly json?: boolean;
-  /** Whether the rule is planned for open issues and pull requests instead of for the items of its schedule. */
+  /** Whether rules are planned for open issues and pull requests instead of for the items of their schedules. */
   readonly open?: boolean;
+  /** With `open`: rule files and folders instead of the operator's rules. */
+  readonly rules?: readonly string[];
 };
 
 /** Maximum number of items that are printed in full; the rest are only counted, unless all are requested. */
@@ -27,8 +30,9 @@ const shownAtMost = 50;
 export const interrupted = 130;
 
 /**
- * Plans the sweep of a rule, or of every rule with a schedule, and writes nothing. Prints a table by rule, then the items
- * with changes, refusals or failures; with `all`, every item. With `json`, each item is one line, printed when it is
+ * Plans the sweep of a rule, or of every rule with a schedule, and writes nothing; with `open`, a rule or all rules for
+ * what is open. Prints a table by rule, then the items with changes, refusals or failures; with `all`, every item. Of
+ * several rules for what is open, each change of an item is printed once, with its rules. With `json`, each item is one line, printed when it is
  * planned. Returns the exit status: 1 if a rule failed for an item, a change was refused, or a list could not be read;
  * 130 if interrupted.
  */
@@ -50,17 +54,17 @@ export async function printSweepPlan(
 ): Promise<number> {
   if (settings.forge === undefined)
     throw new ReeveError('usage', 'a sweep needs a forge: set FORGE_URL and FORGE_TOKEN');
-  const planned =
-    options.open && name !== undefined
-      ? [await findOpenRule(name, settings)]
-      : (await findSweepRules(name, settings)).map((rule) => ({ rule, open: undefined }));
+  const { found, left } = options.open
+    ? await findOpenRules({ name, paths: options.rules, writes: false }, settings)
+    : { found: (await findSweepRules(name, settings)).map((rule) => ({ rule, open: undefined })), left: [] };
   const stop = watchSignals();
-  const printer = createPrinter(options, terminal);
+  const printer = createPrinter(options, terminal, options.open === true && found.length > 1);
+  for (const { rule, why } of left) printer.leave(rule.name, why);
   try {
     await withSimulation(
       { settings, rules: undefined, terminal, clock },
       async (context, { recall, login }) => {
-        for (const { rule, open } of planned) {
+        for (const { rule, open } of found) {
           const line = createProgressLine(rule.name, { stream, clock });
           const startedMs = clock.monotonicMs();
           const tally = printer.begin(rule.name);
@@ -117,6 +121,8 @@ interface Tally {
 /** Collects the plans of items, and prints them at the end. */
 interface Printer {
   begin(rule: string): Tally;
+  /** Notes a rule that is not planned. */
+  leave(rule: string, why: string): void;
   /** Returns the number of planned changes. */
   changes(): number;
   /** Returns whether something failed or was refused. */
@@ -137,8 +143,17 @@ type Counts = {
   requests: number;
 };
 
-function createPrinter({ json = false, all = false }: SweepPlanOptions, terminal: Terminal): Printer {
+function createPrinter(
+  { json = false, all = false }: SweepPlanOptions,
+  terminal: Terminal,
+  isGrouped: boolean,
+): Printer {
   const rules: Counts[] = [];
+  const left: string[] = [];
+  /** The items, if several rules visit the same ones. */
+  const list = isGrouped ? createChangeList() : undefined;
+  const quiet = new Set<string>();
+  const telling = new Set<string>();
   // The table comes first, so the text of the items waits for the end.
   const lines: string[] = [];
   const collected: Terminal = { ...terminal, out: (text) => void lines.push(text) };
@@ -148,6 +163,12 @@ function createPrinter({ json = false, all = false }: SweepPlanOptions, terminal
   const print = (run: Run, kind: keyof typeof hidden): void => {
     if (json) {
       terminal.out(JSON.stringify(run));
+      return;
+    }
+    if (list) {
+      const item = run.trigger.item ?? '';
+      if (list.add(item, run)) telling.add(item);
+      else quiet.add(item);
       return;
     }
     if (!all && (kind === 'quiet' || shown >= shownAtMost)) {
@@ -206,16 +227,28 @@ function createPrinter({ json = false, all = false }: SweepPlanOptions, terminal
         },
       };
     },
-    changes: () => rules.reduce((sum, { changes }) => sum + changes, 0),
+    leave(rule, why) {
+      left.push(plain(`${rule}: not planned (${why})`));
+    },
+    changes: () => (list && !json ? list.changes() : rules.reduce((sum, { changes }) => sum + changes, 0)),
     isWrong: () => rules.some(({ failed, refused, unlisted }) => failed + refused + unlisted > 0),
     end() {
       if (json) {
         // Stdout contains only runs, so the summary goes to stderr.
         for (const counts of rules) terminal.error(plain(sentenceOf(counts)));
+        for (const line of left) terminal.error(line);
         return;
       }
       terminal.out(plainTable(rules));
+      for (const line of left) terminal.out(terminal.style('dim', `- ${line}`));
       for (const line of lines) terminal.out(line);
+      if (list) {
+        if (telling.size > 0) terminal.out('');
+        list.print(terminal, { all });
+        const others = [...quiet].filter((item) => !telling.has(item));
+        if (all) for (const item of others) terminal.out(plain(`${item}: nothing to change`));
+        else hidden.quiet = others.length;
+      }
       const notShown = [
         ...(hidden.changed === 0 ? [] : [`${count(hidden.changed, 'item')} with changes`]),
         ...(hidden.quiet === 0 ? [] : [`${count(hidden.quiet, 'item')} without changes`]),

@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import { findAccount } from '../../../client/client.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { messageOf, ReeveError } from '../../../platform/errors.ts';
+import { formatProblem } from '../../../rules/problem.ts';
 import type { LoadedRule } from '../../../rules/rule.ts';
 import { loadRuleFiles, readOffers } from '../../../rules/sources/folder.ts';
 import { createRuleSource } from '../../../rules/sources/rule-source.ts';
@@ -29,18 +31,77 @@ export async function findSweepRules(
   );
 }
 
+/** Rules as they run for open issues and pull requests, and those that cannot. */
+export type OpenRules = {
+  readonly found: readonly { readonly rule: LoadedRule; readonly open: OpenParts }[];
+  readonly left: readonly { readonly rule: LoadedRule; readonly why: string }[];
+};
+
+/** Which rules run for what is open: one by name, those of some files, or all of the operator. */
+export type OpenChoice = {
+  readonly name?: string | undefined;
+  /** Rule files and folders, instead of REEVE_RULES. */
+  readonly paths?: readonly string[] | undefined;
+  /** Whether the rules are to write: then the files have to be in force. */
+  readonly writes: boolean;
+};
+
 /**
- * Returns the rule with this name or identity, as it runs for open issues and pull requests. Throws `usage` unless there
- * is exactly one, or if it cannot run for them.
+ * Returns the chosen rules, as they run for open issues and pull requests. Throws `usage` if there is none that can, if
+ * the rule that is named cannot, or if a file is to write that is not in force.
  */
-export async function findOpenRule(
-  name: string,
+export async function findOpenRules(
+  { name, paths, writes }: OpenChoice,
   settings: Settings,
-): Promise<{ readonly rule: LoadedRule; readonly open: OpenParts }> {
-  const rule = await findRule(name, settings, () => true);
-  const found = onOpenItems(rule);
-  if ('parts' in found) return { rule, open: found.parts };
-  throw new ReeveError('usage', `the rule ${rule.name} cannot run on what is open: ${found.why}`);
+): Promise<OpenRules> {
+  if (name !== undefined && paths === undefined) {
+    const rule = await findRule(name, settings, () => true);
+    const open = onOpenItems(rule);
+    if ('parts' in open) return { found: [{ rule, open: open.parts }], left: [] };
+    throw new ReeveError('usage', `the rule ${rule.name} cannot run on what is open: ${open.why}`);
+  }
+  const all =
+    paths === undefined ? await readOperatorRules(settings) : await rulesOfFiles(paths, writes, settings);
+  const chosen = name === undefined ? all : all.filter((rule) => rule.id === name || rule.name === name);
+  const found: OpenRules['found'][number][] = [];
+  const left: OpenRules['left'][number][] = [];
+  for (const rule of chosen) {
+    const open = onOpenItems(rule);
+    if ('parts' in open) found.push({ rule, open: open.parts });
+    else left.push({ rule, why: open.why });
+  }
+  if (found.length > 0) return { found, left };
+  const where = paths?.join(', ') ?? settings.rules;
+  throw new ReeveError(
+    'usage',
+    where === undefined
+      ? 'name a rule or --rules FILE, or set REEVE_RULES to the folder or file with rules of the operator'
+      : `no rule${name === undefined ? '' : ` "${name}"`} of ${where} can run on what is open${left.map(({ rule, why }) => `\n  ${rule.name}: ${why}`).join('')}`,
+  );
+}
+
+/**
+ * Returns the rules of files. A file that is to write has to be in force, because only then the server that runs its
+ * rules knows them.
+ */
+async function rulesOfFiles(
+  paths: readonly string[],
+  writes: boolean,
+  settings: Settings,
+): Promise<readonly LoadedRule[]> {
+  const files = await loadRuleFiles(paths, { isOperators: true });
+  const [problem] = files.flatMap(({ problems }) => problems);
+  if (problem) throw new ReeveError('usage', `${formatProblem(problem)}\nreeve check lists all problems`);
+  if (!writes) return files.flatMap(({ rules }) => rules);
+  const inForce = await readOperatorRules(settings);
+  return files.flatMap(({ path }) => {
+    const rules = inForce.filter(({ source }) => resolve(source) === resolve(path));
+    if (rules.length > 0) return rules;
+    throw new ReeveError(
+      'usage',
+      `${path} is not in force, so that it writes nothing: --plan shows what it would do; REEVE_RULES names the folder or file that is in force`,
+    );
+  });
 }
 
 /**
