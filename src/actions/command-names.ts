@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { assignable, isWriter, senderPermission } from '../facts/collaborators.ts';
+import { senderPermission } from '../facts/collaborators.ts';
 import { comment } from '../facts/comments.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
 import { indexParams } from '../facts/where.ts';
+import { assignable, isWriter } from '../facts/write-access.ts';
 import { compileGlob, GlobError } from '../patterns/glob.ts';
 import type { ArgumentProblem, CommandMember, Holds } from './action.ts';
 import type { Change } from './change.ts';

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import type { Subject } from '../contract/events/subject.ts';
 import type { PullRequest } from '../contract/resources/pulls.ts';
 import type { TimelineEntry } from '../contract/resources/timeline.ts';
-import { assignable, isWriter, permissionOf } from '../facts/collaborators.ts';
+import { permissionOf } from '../facts/collaborators.ts';
 import { maxCommandBody, parseCommandLines } from '../facts/command.ts';
 import { type Facts, requestOf } from '../facts/fact.ts';
 import { timeline } from '../facts/issue.ts';
 import { reviews } from '../facts/reviews.ts';
+import { assignable, isWriter, UnknownWriter } from '../facts/write-access.ts';
 import { ReeveError } from '../platform/errors.ts';
 import { forgeText } from './action.ts';
 import type { Change, DraftChange } from './change.ts';
@@ -85,8 +86,21 @@ export async function untrustedPush(
 ): Promise<string | undefined> {
   // A what-if has no account and no timeline to evaluate.
   if (choice === 'anyone' || context.account === undefined) return undefined;
-  const { head, isFork } = sidesOf(pull);
   const accounts = createAccounts(facts, context);
+  const why = await findUntrustedPush(pull, { facts, context, accounts });
+  const unseen = accounts.whyUnknown();
+  return why !== undefined && unseen !== undefined ? `${why}; ${unseen}` : why;
+}
+
+async function findUntrustedPush(
+  pull: PullRequest,
+  {
+    facts,
+    context,
+    accounts,
+  }: { readonly facts: Facts; readonly context: PlanContext; readonly accounts: Accounts },
+): Promise<string | undefined> {
+  const { head, isFork } = sidesOf(pull);
   const entries = await facts.ask(requestOf(timeline));
   if (await isApproved(pull, { head, entries }, facts, accounts)) return undefined;
   const lastPush = entries.findLast(({ type }) => type === 'pull_push');
@@ -166,20 +180,29 @@ type Accounts = {
   readonly mayCommand: (user: Account) => Promise<boolean>;
   /** `isOfficial`: the forge counted the review as official when the review was given. */
   readonly mayApprove: (user: Account, isOfficial: boolean) => Promise<boolean>;
+  /** Why an account did not count that may have write access; undefined if all are known. */
+  readonly whyUnknown: () => string | undefined;
 };
 
 /**
  * Returns functions that check the current permissions of accounts. Only administrators may request a permission from
  * the forge. If the bot's account is not an administrator, write access is inferred from acts that require it (a label,
- * an official review, or a push to the repository itself), if the account still has access.
+ * an official review, or a push to the repository itself), if the account still has access. For an administrator, an
+ * account whose teams the forge does not show has no access: members of a team without access to the code set labels,
+ * too.
  */
 function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
+  let unknown: string | undefined;
   const permission = async (user: Account): Promise<'writer' | 'other' | 'unknown'> => {
     if (!user || user.id <= 0) return 'other';
     try {
       const found = await facts.ask(requestOf(permissionOf, user.login));
       return found?.id === user.id && isWriter(found.permission) ? 'writer' : 'other';
     } catch (error) {
+      if (error instanceof UnknownWriter) {
+        unknown ??= error.message;
+        return 'other';
+      }
       if (error instanceof ReeveError && error.code === 'forge-forbidden') return 'unknown';
       throw error;
     }
@@ -196,6 +219,7 @@ function createAccounts(facts: Facts, { account: own }: PlanContext): Accounts {
     maySetLabels: (user) => may(user, true),
     mayCommand: (user) => may(user, false),
     mayApprove: (user, isOfficial) => may(user, isOfficial),
+    whyUnknown: () => unknown,
   };
 }
 

@@ -1,10 +1,10 @@
 import { PullReview } from '../contract/resources/reviews.ts';
 import { list } from '../contract/shape.ts';
-import { askPermission, isWriter } from './collaborators.ts';
 import { type AskContext, defineFact, noteLeftOut, requestOf } from './fact.ts';
 import { baseBranch, pullRequest } from './pull-request.ts';
 import { currentReviews, isOwnReview, reviews as reviewsRow } from './reviews.ts';
 import { ways } from './ways.ts';
+import { askPermission, isWriter, UnknownWriter } from './write-access.ts';
 
 /** Review states that vote or request a new vote; a comment does neither. Only each person's latest vote counts. */
 const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'REQUEST_REVIEW']);
@@ -13,7 +13,7 @@ const opinions: ReadonlySet<string> = new Set(['APPROVED', 'REQUEST_CHANGES', 'R
 export const approvals = defineFact({
   name: 'approvals',
   meaning:
-    'The approving reviews that count: the latest opinion of each person, not dismissed, about the changes as they are now (see `current_reviews`; `stale` of the forge is not used), not by the author, not followed by a new request for a review, not given by a rule (`review`), and by a person with write access. On a protected base branch the forge says who that is (`official`); on another one it is asked for each approval, for which the account must be an administrator: otherwise the condition is `error`.',
+    'The approving reviews that count: the latest opinion of each person, not dismissed, about the changes as they are now (see `current_reviews`; `stale` of the forge is not used), not by the author, not followed by a new request for a review, not given by a rule (`review`), and by a person with write access. On a protected base branch the forge says who that is (`official`); on another one it is asked for each approval, for which the account must be an administrator: otherwise the condition is `error`. An approval does not count if the forge does not show the members of a team that may have given write access.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: list(PullReview),
@@ -34,12 +34,15 @@ export const approvals = defineFact({
       all.filter(({ id }) => !own.has(id)),
       pull.user?.id,
     );
-    const counted = await ofReviewers(
+    const { counted, unknown } = await ofReviewers(
       given.filter(({ id, state }) => state === 'APPROVED' && current.has(id)),
       context,
     );
     const author = pull.user?.id;
-    noteLeftOut(counted, await whyNotCounted(all, { author, given, counted, current, own, context }));
+    noteLeftOut(
+      counted,
+      await whyNotCounted(all, { author, given, counted, unknown, current, own, context }),
+    );
     return counted;
   },
 });
@@ -48,7 +51,7 @@ export const approvals = defineFact({
 export const rejections = defineFact({
   name: 'rejections',
   meaning:
-    'The reviews that request changes and count: the latest opinion of each person, not dismissed, not by the author, not followed by a new request for a review, and by a person with write access. New commits do not end them. On a protected base branch the forge says who that is (`official`); on another one it is asked for each review, for which the account must be an administrator: otherwise the condition is `error`.',
+    'The reviews that request changes and count: the latest opinion of each person, not dismissed, not by the author, not followed by a new request for a review, and by a person with write access. New commits do not end them. On a protected base branch the forge says who that is (`official`); on another one it is asked for each review, for which the account must be an administrator: otherwise the condition is `error`. A review counts, too, if the forge does not show the members of a team that may have given write access.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: list(PullReview),
@@ -61,10 +64,10 @@ export const rejections = defineFact({
     const { ask } = context;
     const [pull, all] = await Promise.all([ask(requestOf(pullRequest)), ask(requestOf(reviewsRow))]);
     const given = latestOpinions(all, pull.user?.id);
-    return ofReviewers(
-      given.filter(({ state }) => state === 'REQUEST_CHANGES'),
-      context,
-    );
+    const rejected = given.filter(({ state }) => state === 'REQUEST_CHANGES');
+    const { counted, unknown } = await ofReviewers(rejected, context);
+    // What cannot be known delays a merge.
+    return rejected.filter((one) => counted.includes(one) || unknown.has(one.id));
   },
 });
 
@@ -99,6 +102,7 @@ async function whyNotCounted(
     author,
     given,
     counted,
+    unknown,
     current,
     own,
     context,
@@ -107,6 +111,8 @@ async function whyNotCounted(
     /** The latest opinion of each person. */
     readonly given: readonly PullReview[];
     readonly counted: readonly PullReview[];
+    /** Why it cannot be known whether the person of an approval has write access, by the id of the approval. */
+    readonly unknown: ReadonlyMap<number, string>;
     /** Ids of the reviews about the changes as they are now. */
     readonly current: ReadonlySet<number>;
     /** Ids of the approvals that rules gave. */
@@ -131,22 +137,40 @@ async function whyNotCounted(
       if (!current.has(id)) return `approved other changes than the current ones, at ${commit?.slice(0, 10)}`;
       return base.protected
         ? 'the forge does not count approvals of this account for the protected branch'
-        : 'has no write access';
+        : (unknown.get(id) ?? 'has no write access');
     };
     return `${user?.login}: ${why()}`;
   });
 }
 
+/** Reviews by people whose votes count; `unknown`: why that cannot be known of a review, by its id. */
+type CountedReviews = {
+  readonly counted: PullReview[];
+  readonly unknown: ReadonlyMap<number, string>;
+};
+
 /** Returns the reviews by people whose votes count for the base branch. */
-async function ofReviewers(given: readonly PullReview[], context: AskContext): Promise<PullReview[]> {
-  if (given.length === 0) return [];
+async function ofReviewers(given: readonly PullReview[], context: AskContext): Promise<CountedReviews> {
+  const none = { counted: [], unknown: new Map() };
+  if (given.length === 0) return none;
   const base = await context.ask(requestOf(baseBranch));
-  return base.protected ? given.filter(({ official }) => official) : byWriters(given, context);
+  return base.protected
+    ? { ...none, counted: given.filter(({ official }) => official) }
+    : byWriters(given, context);
 }
 
-async function byWriters(given: readonly PullReview[], context: AskContext): Promise<PullReview[]> {
+async function byWriters(given: readonly PullReview[], context: AskContext): Promise<CountedReviews> {
+  const unknown = new Map<number, string>();
   const written = await Promise.all(
-    given.map(async ({ user }) => user != null && isWriter(await askPermission(context, user))),
+    given.map(async ({ id, user }) => {
+      try {
+        return user != null && isWriter(await askPermission(context, user));
+      } catch (error) {
+        if (!(error instanceof UnknownWriter)) throw error;
+        unknown.set(id, error.message);
+        return false;
+      }
+    }),
   );
-  return given.filter((_, place) => written[place]);
+  return { counted: given.filter((_, place) => written[place]), unknown };
 }

@@ -11,7 +11,8 @@ import { issue } from './issue.ts';
 import { pullRequest } from './pull-request.ts';
 import { review } from './reviews.ts';
 import { ways } from './ways.ts';
-import { indexParams, repositoryParams } from './where.ts';
+import { absentAsUndefined, indexParams, repositoryParams } from './where.ts';
+import { askNamed, askPermission, type NamedAccount, permissions } from './write-access.ts';
 
 /** The collaborators of the repository, without users whose access comes from a team or from ownership. */
 export const collaborators = defineFact({
@@ -44,7 +45,7 @@ type CollaboratorPermission = { readonly id: number; readonly login: string; rea
 export const collaboratorPermissions = defineFact({
   name: 'collaborator_permissions',
   meaning:
-    'The collaborators of the repository with the access they have in effect (`permission`: `read`, `write`, `admin`, `owner`), which may be more than they were given, through a team.',
+    'The collaborators of the repository with the access they have in effect (`permission`: `read`, `write`, `admin`, `owner`), which may be more than they were given, through a team with administrator access. Access by unit through other teams is not included: `permission_of` has it.',
   shows: 'admin',
   visibleTo: 'administrators',
   shape: list(CollaboratorPermission),
@@ -70,23 +71,18 @@ export const collaboratorPermissions = defineFact({
   },
 });
 
-const permissions = ['none', 'read', 'write', 'admin', 'owner'] as const;
-type SenderPermission = (typeof permissions)[number];
-
-type NamedAccount = { readonly id: number; readonly login: string };
-
 /** The permission of the account that caused the event. */
 export const senderPermission = defineFact({
   name: 'sender_permission',
   meaning:
-    'The permission in the repository of the person who caused the event: `none`, `read`, `write`, `admin` or `owner`. For an event about a comment or review it is that of the live author. Only administrators of the repository may read it: without that access the condition is `error`. Events found by catching up name no person.',
+    'The permission in the repository of the person who caused the event: `none`, `read`, `write`, `admin` or `owner`. `write` lets the person push: a member of a team that may write the code has it, and one of a team that may only write issues has not. If the forge does not show the members of such a team, the condition is `error`. For an event about a comment or review it is that of the live author. Only administrators of the repository may read it: without that access the condition is `error`. Events found by catching up name no person.',
   shows: 'repository',
   visibleTo: 'subject',
   shape: z.enum(permissions),
   of: ['repository', 'pull_request', 'issue', 'branch'],
   needs: { access: 'admin', scopes: ['repository', 'issue'] },
   families: Object.keys(eventFamilies) as Family[],
-  requests: 2,
+  requests: 4,
   example: 'sender_permission in ["write", "admin", "owner"]',
   async ask(context) {
     return askPermission(context, await personOf(context));
@@ -105,29 +101,11 @@ async function personOf({ occasion, subject, ask }: AskContext): Promise<NamedAc
   return { id: author.id, login: author.login };
 }
 
-/** Returns the permission of an account, looked up by name. Throws if the name now belongs to a different account. */
-export async function askPermission(
-  { client, subject }: AskContext,
-  { id, login }: NamedAccount,
-): Promise<SenderPermission> {
-  const params = { ...repositoryParams(subject), collaborator: login };
-  const { permission, user } = await client.call(operations.getPermission, { params });
-  if (user && user.id !== id) throw new Error(`the account ${login} is another one now than in the event`);
-  const known = permissions.find((name) => name === permission);
-  if (known === undefined) throw new Error(`the forge returned an unknown permission "${permission}"`);
-  return known;
-}
-
-/** Returns whether this permission lets an account push. */
-export function isWriter(permission: SenderPermission): boolean {
-  return permissions.indexOf(permission) >= permissions.indexOf('write');
-}
-
 /** The permission of an account in the repository. */
 export const permissionOf = defineFact({
   name: 'permission_of',
   meaning:
-    'The permission that the account of this name has in the repository now (`permission`: `none`, `read`, `write`, `admin` or `owner`), with the id of the account; null if there is no such account. Only administrators of the repository may read it: without that access the condition is `error`.',
+    'The permission that the account of this name has in the repository now (`permission`: `none`, `read`, `write`, `admin` or `owner`), with the id of the account; `write` lets it push, as in `sender_permission`; null if there is no such account. Only administrators of the repository may read it: without that access the condition is `error`.',
   shows: 'admin',
   visibleTo: 'administrators',
   shape: z.object({ id: int, permission: z.enum(permissions) }).nullable(),
@@ -135,37 +113,12 @@ export const permissionOf = defineFact({
   changes: [ways.permitted],
   needs: { access: 'admin', scopes: ['repository'] },
   argument: 'ada',
-  requests: 1,
+  requests: 3,
   example: 'permission_of("ada") != null && permission_of("ada").permission == "write"',
-  async ask({ client, subject }, collaborator = '') {
-    try {
-      const params = { ...repositoryParams(subject), collaborator };
-      const { permission, user } = await client.call(operations.getPermission, { params });
-      const known = permissions.find((name) => name === permission);
-      if (known === undefined || !user)
-        throw new Error(`the forge returned an unknown permission "${permission}"`);
-      return { id: user.id, permission: known };
-    } catch (error) {
-      if (error instanceof ReeveError && error.code === 'forge-not-found') return null;
-      throw error;
-    }
+  async ask(context, login = '') {
+    const found = await absentAsUndefined(askNamed(login, context));
+    return found ?? null;
   },
-});
-
-/** The accounts to which issues of the repository can be assigned. */
-export const assignable = defineFact({
-  name: 'assignable',
-  meaning:
-    'The accounts that issues and pull requests of the repository can be assigned to: those that may write, and members of teams that read issues or pull requests.',
-  shows: 'repository',
-  visibleTo: 'subject',
-  shape: list(resource({ id: int, login: text }, {})),
-  of: ['repository', 'pull_request', 'issue', 'branch'],
-  changes: [ways.permitted],
-  needs: { access: 'reader', scopes: ['repository'] },
-  requests: 1,
-  example: 'assignable.exists(a, a.login == "ada")',
-  ask: ({ client, subject }) => client.call(operations.listAssignees, { params: repositoryParams(subject) }),
 });
 
 /**

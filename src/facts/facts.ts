@@ -3,7 +3,6 @@ import { backports } from './backports.ts';
 import { branch, branches, branchProtections, namedBranch, tagProtections } from './branches.ts';
 import { codeowners, codeownersProblems } from './codeowners.ts';
 import {
-  assignable,
   collaboratorPermissions,
   collaborators,
   contributions,
@@ -42,6 +41,7 @@ import { repository, repositoryId, topics } from './repository.ts';
 import { currentReviews, review, reviewRequests, reviews } from './reviews.ts';
 import { requiredChecks, statuses, workflowRuns } from './statuses.ts';
 import { wiki, wikiPages } from './wiki.ts';
+import { assignable, repositoryTeams } from './write-access.ts';
 
 /** Every fact that a condition or an action can read, including the live subject. */
 export const facts: readonly Fact[] = [
@@ -95,6 +95,7 @@ export const facts: readonly Fact[] = [
   contents,
   namedBranch,
   permissionOf,
+  repositoryTeams,
   assignable,
   fileAt,
   fileOf,

@@ -1,10 +1,11 @@
 import type { Event } from '../contract/events/events.ts';
-import { isWriter, senderPermission } from '../facts/collaborators.ts';
+import { senderPermission } from '../facts/collaborators.ts';
 import { command, isAboutComment } from '../facts/command.ts';
 import { comment } from '../facts/comments.ts';
 import { type FactRequest, type Facts, requestOf } from '../facts/fact.ts';
 import { issue } from '../facts/issue.ts';
 import { pullRequest } from '../facts/pull-request.ts';
+import { isWriter } from '../facts/write-access.ts';
 import { messageOf, ReeveError } from '../platform/errors.ts';
 import { requestsOfRule } from './needs.ts';
 import type { LoadedRule } from './rule.ts';

@@ -1,7 +1,8 @@
 import { subjectKey } from '../../actions/sent-messages.ts';
 import { operations } from '../../contract/operations.ts';
-import { isWriter, senderPermission } from '../../facts/collaborators.ts';
+import { senderPermission } from '../../facts/collaborators.ts';
 import { requestOf } from '../../facts/fact.ts';
+import { isWriter } from '../../facts/write-access.ts';
 import { ReeveError } from '../../platform/errors.ts';
 import { levelOfChange, type Plan, type PlannedChange } from '../proposal.ts';
 import { isSent, type RunInput } from '../run-context.ts';

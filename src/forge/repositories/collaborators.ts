@@ -1,5 +1,5 @@
 import { toUser } from '../accounts/users-rows.ts';
-import { permissionOf, reaches, requireUnblocked } from '../platform/access/permissions.ts';
+import { reaches, requireUnblocked, statedPermissionOf } from '../platform/access/permissions.ts';
 import { userNamed } from '../platform/access/redirects.ts';
 import type { Database } from '../platform/database.ts';
 import { ForgeProblem, found } from '../platform/errors.ts';
@@ -70,7 +70,7 @@ export const collaboratorHandlers = defineHandlers({
       );
     }
     const user = found(userNamed(context.db, params.collaborator));
-    const held = permissionOf(context.db, user, repository, owner);
+    const held = statedPermissionOf(context.db, user, repository, owner);
     // The account is shown as the repository's owner sees it, as in Gitea, but limited by the scope of the caller's
     // token.
     const viewer = { ...owner, is_public_only: caller.is_public_only };

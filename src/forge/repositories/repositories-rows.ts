@@ -67,6 +67,7 @@ function findParent(context: ForgeContext, repository: RepositoryRow, sight: Rep
 function toBare(context: ForgeContext, repository: RepositoryRow, sight: RepositoryView) {
   const { owner, viewer } = sight;
   const permission = sight.permission ?? permissionOf(context.db, viewer, repository, owner);
+  const inCode = sight.permission ?? permissionOf(context.db, viewer, repository, owner, 'code');
   const transfer = toTransfer(context, repository, viewer);
   return {
     id: repository.id,
@@ -91,8 +92,8 @@ function toBare(context: ForgeContext, repository: RepositoryRow, sight: Reposit
     archived_at: repository.archived_at > 0 ? toInstant(repository.archived_at) : epoch,
     permissions: {
       admin: reaches(permission, 'admin'),
-      push: reaches(permission, 'write'),
-      pull: reaches(permission, 'read'),
+      push: reaches(inCode, 'write'),
+      pull: reaches(inCode, 'read'),
     },
     ...switches(repository),
     ...mirrorState(repository),

@@ -4,6 +4,10 @@ import type { RepositoryRef } from '../../contract/events/subject.ts';
 import { operations } from '../../contract/operations.ts';
 import type { PullRequest } from '../../contract/resources/pulls.ts';
 import { makeEventRun } from '../../engine/make-run.ts';
+import { createFacts } from '../../facts/ask.ts';
+import { permissionOf } from '../../facts/collaborators.ts';
+import { type Facts, requestOf } from '../../facts/fact.ts';
+import { isWriter } from '../../facts/write-access.ts';
 import { count } from '../../platform/count.ts';
 import { messageOf, ReeveError } from '../../platform/errors.ts';
 import { createRuleSet, type ScopedGrant } from '../../rules/rule.ts';
@@ -33,6 +37,9 @@ export function createPreview(
 ): Preview {
   const grants = createGrants(settings.grants);
 
+  const factsOf = (repository: RepositoryRef): Facts =>
+    createFacts({ client, subject: { kind: 'repository', repository }, memory, clock });
+
   const readOwn = (at: RepositoryRef, commit: string, given: readonly ScopedGrant[]) =>
     readFileAt(client, { at, commit, ref: commit }, given, packs.packsFor(at.owner));
 
@@ -52,7 +59,7 @@ export function createPreview(
     ];
     const problems = files.flatMap((file) => file.problems);
     const rules = files.flatMap((file) => file.rules).length;
-    const mayReplay = problems.length === 0 && own.rules.length > 0 && (await mayWrite(client, where, pull));
+    const mayReplay = problems.length === 0 && own.rules.length > 0 && (await mayWrite(factsOf(at), pull));
     const told = mayReplay ? `; ${await replay(at, sha, own)}` : '';
     const good = `${count(rules, 'rule')}, no problems${told}`;
     await postRuleStatus(client, at, sha, summaryOf(problems, good));
@@ -134,23 +141,17 @@ async function touchesRules(
 }
 
 /**
- * Returns whether the author of the file has write access to the repository. Only administrators can read permissions.
- * For other accounts, a branch of the repository itself is proof, because only accounts with write access can push
- * there.
+ * Returns whether the author of the file has write access to the repository. Only administrators can read permissions,
+ * and not every account sees the members of teams. Then a branch of the repository itself is proof, because only
+ * accounts with write access can push there.
  */
-async function mayWrite(
-  client: Client,
-  where: { owner: string; repo: string },
-  pull: PullRequest,
-): Promise<boolean> {
-  const login = pull.user?.login;
-  if (!login) return false;
+async function mayWrite(facts: Facts, { user, head, base }: PullRequest): Promise<boolean> {
+  if (!user || user.id <= 0) return false;
   try {
-    const params = { ...where, collaborator: login };
-    const { permission } = await client.call(operations.getPermission, { params });
-    return ['write', 'admin', 'owner'].includes(permission ?? '');
+    const held = await facts.ask(requestOf(permissionOf, user.login));
+    return held?.id === user.id && isWriter(held.permission);
   } catch (error) {
     if (!(error instanceof ReeveError) || error.code !== 'forge-forbidden') throw error;
-    return pull.head?.repo_id !== undefined && pull.head?.repo_id === pull.base?.repo_id;
+    return head?.repo_id !== undefined && head.repo_id === base?.repo_id;
   }
 }

@@ -49,11 +49,13 @@ const inAnyUnit = `CASE WHEN EXISTS (SELECT 1 FROM json_each(t.units_map) WHERE 
   ELSE ${rank('t.permission')} END`;
 
 const ranksOfMember = /* sql */ `
-SELECT coalesce(max(whole), 0) AS whole, coalesce(max(unit), 0) AS unit, coalesce(max(any_unit), 0) AS any_unit FROM (
-  SELECT ${rank('permission')} AS whole, ${rank('permission')} AS unit, ${rank('permission')} AS any_unit
+SELECT coalesce(max(whole), 0) AS whole, coalesce(max(unit), 0) AS unit, coalesce(max(any_unit), 0) AS any_unit,
+  coalesce(max(stated), 0) AS stated FROM (
+  SELECT ${rank('permission')} AS whole, ${rank('permission')} AS unit, ${rank('permission')} AS any_unit,
+    ${rank('permission')} AS stated
   FROM collaborators WHERE repo_id = :repository AND user_id = :user
   UNION ALL
-  SELECT ${ofTeam(rank('t.permission'))}, ${ofTeam(inUnit)}, ${ofTeam(inAnyUnit)}
+  SELECT ${ofTeam(rank('t.permission'))}, ${ofTeam(inUnit)}, ${ofTeam(inAnyUnit)}, ${ofTeam('0')}
   FROM team_members m JOIN teams t ON t.id = m.team_id
   WHERE m.user_id = :user AND m.org_id = :owner AND (t.includes_all_repositories = 1
     OR EXISTS (SELECT 1 FROM team_repositories r WHERE r.team_id = t.id AND r.repo_id = :repository))
@@ -63,7 +65,12 @@ SELECT coalesce(max(whole), 0) AS whole, coalesce(max(unit), 0) AS unit, coalesc
   .replaceAll(':owner', '?3')
   .replaceAll(':unit', '?4');
 
-type Ranks = { readonly whole: number; readonly unit: number; readonly any_unit: number };
+type Ranks = {
+  readonly whole: number;
+  readonly unit: number;
+  readonly any_unit: number;
+  readonly stated: number;
+};
 
 /**
  * Returns an account's permission for a repository, or for one unit of it; `undefined` means an anonymous caller. An
@@ -76,12 +83,40 @@ export function permissionOf(
   owner: UserRow,
   unit?: Unit,
 ): Permission {
+  return highest(db, { user, repository, owner, unit }, (row) => (unit ? row.unit : row.whole));
+}
+
+/**
+ * Returns the permission that the forge states for an account: as in Gitea 1.27, teams without administrator access do
+ * not count, although their members have access to units.
+ */
+export function statedPermissionOf(
+  db: Database,
+  user: UserRow,
+  repository: RepositoryRow,
+  owner: UserRow,
+): Permission {
+  return highest(db, { user, repository, owner }, ({ stated }) => stated);
+}
+
+type Place = {
+  readonly user: UserRow | undefined;
+  readonly repository: RepositoryRow;
+  readonly owner: UserRow;
+  readonly unit?: Unit | undefined;
+};
+
+function highest(
+  db: Database,
+  { user, repository, owner, unit }: Place,
+  rankIn: (row: Ranks) => number,
+): Permission {
   if (user?.is_public_only && !isPublic(repository, owner)) return 'none';
   if (user && (user.is_admin || user.id === owner.id)) return 'owner';
   const open = isReadableByAll(db, user, repository, owner);
   if (!user) return open ? 'read' : 'none';
   const row = db.get<Ranks>(ranksOfMember, repository.id, user.id, owner.id, unit ?? '');
-  const granted = ladder[(unit ? row?.unit : row?.whole) ?? 0] ?? 'none';
+  const granted = (row && ladder[rankIn(row)]) ?? 'none';
   return granted === 'none' && open ? 'read' : granted;
 }
 
