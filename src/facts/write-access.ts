@@ -128,16 +128,28 @@ async function withTeams(
     return (await isInAny(writing, account, context)) ? 'write' : 'read';
   }
   if (teams.length === 0 || (said === 'read' && writing.length === 0)) return said;
-  // An account with less than `write` is assignable only as a member of one of these teams. Unlike the members of teams,
-  // every reader may see who is assignable.
-  const listing = teams.filter((team) =>
-    ['repo.issues', 'repo.pulls'].some((unit) => mayIn(team, unit, 'read')),
-  );
+  // Every reader sees who is assignable, and an account with less than `write` is so only through its teams.
   const isListed = (await context.ask(requestOf(assignable))).some(({ id }) => id === account.id);
+  const listing = teams.filter(mayBeAssigned);
   if (isListed && listing.length > 0 && listing.every((team) => writing.includes(team))) return 'write';
-  const possible = isListed ? writing : writing.filter((team) => !listing.includes(team));
+  const possible = isListed ? writing : writing.filter((team) => !areAssignable(team));
   if (await isInAny(possible, account, context)) return 'write';
   return isListed ? 'read' : said;
+}
+
+/**
+ * Returns whether members of a team can be assignable on some forge: Gitea 1.27 lists those who read issues or pull
+ * requests, Forgejo those who read pull requests or write in any unit. Source: forge `models/repo/user_repo.go`,
+ * `GetRepoAssignees`.
+ */
+function mayBeAssigned(team: Team): boolean {
+  const isWriting = Object.keys(team.units_map ?? {}).some((unit) => mayIn(team, unit, 'write'));
+  return isWriting || mayIn(team, 'repo.issues', 'read') || mayIn(team, 'repo.pulls', 'read');
+}
+
+/** Returns whether members of a team are assignable on every forge. */
+function areAssignable(team: Team): boolean {
+  return mayIn(team, 'repo.issues', 'write') || mayIn(team, 'repo.pulls', 'read');
 }
 
 /** Returns whether members of a team have a permission in a unit. */

@@ -287,3 +287,177 @@ describeContract('teams', (forge) => {
     expect((await forge.ask('GET', `/teams/${id}`, { as: ada })).status).toBe(404);
   });
 });
+
+/** Units of teams, each with a member of the same name; `undefined`: administrators. */
+const unitsOf = {
+  coder: { 'repo.code': 'write', 'repo.issues': 'read', 'repo.pulls': 'write' },
+  committer: { 'repo.code': 'write', 'repo.releases': 'read' },
+  triager: { 'repo.issues': 'write', 'repo.pulls': 'write' },
+  reader: { 'repo.code': 'read', 'repo.issues': 'write' },
+  administrator: undefined,
+} as const;
+const roles = Object.keys(unitsOf) as (keyof typeof unitsOf)[];
+
+describeContract('write access through teams', (forge) => {
+  const members = new Map<string, Account>();
+  const ids = new Map<string, number>();
+  let owner: Account;
+  let collaborator: Account;
+  let stranger: Account;
+  /** Administers the repositories, and is in no team. */
+  let guest: Account;
+  /** Administers the repositories, and is in the team `coder`. */
+  let colleague: Account;
+  let organization: string;
+  const repositories: string[] = [];
+  const must = async (method: string, path: string, body?: object) => {
+    const answer = await forge.ask(method, path, { as: owner, ...(body ? { body } : {}) });
+    expect(answer.status, answer.text).toBeLessThan(300);
+    return answer.json;
+  };
+  beforeAll(async () => {
+    [owner, collaborator, stranger, guest, colleague] = await Promise.all([
+      forge.makeUser(),
+      forge.makeUser(),
+      forge.makeUser(),
+      forge.makeUser(),
+      forge.makeUser(),
+    ]);
+    organization = await forge.makeOrganization(owner);
+    for (const hidden of [false, true]) {
+      const made = await forge.makeRepository(owner, { in: organization, private: hidden, auto_init: true });
+      repositories.push(made);
+      await forge.share(made, owner, { with: collaborator, permission: 'write' });
+      for (const one of [guest, colleague])
+        await forge.share(made, owner, { with: one, permission: 'admin' });
+    }
+    for (const role of roles) {
+      const units_map = unitsOf[role];
+      const rights = units_map ? { permission: 'read', units_map } : { permission: 'admin' };
+      const { id } = await must('POST', `/orgs/${organization}/teams`, { name: role, ...rights });
+      ids.set(role, id);
+      for (const one of repositories) await must('PUT', `/teams/${id}/repos/${one}`);
+      const member = await forge.makeUser();
+      members.set(role, member);
+      await must('PUT', `/teams/${id}/members/${member.name}`);
+    }
+    await must('PUT', `/teams/${ids.get('coder')}/members/${colleague.name}`);
+  });
+
+  const people = () => ({ owner, collaborator, stranger, ...Object.fromEntries(members) });
+  const ofEach = async <Value>(ask: (person: Account) => Promise<Value>): Promise<Record<string, Value>> => {
+    const found: Record<string, Value> = {};
+    for (const [role, person] of Object.entries(people())) found[role] = await ask(person);
+    return found;
+  };
+  const stated = (repository: string, as: Account) =>
+    ofEach(async ({ name }) => {
+      const path = `/repos/${repository}/collaborators/${name}/permission`;
+      return (await forge.ask('GET', path, { as })).json.permission as string;
+    });
+
+  it('lets members push whose team may write the code, and tells themselves', async () => {
+    for (const repository of repositories) {
+      const pushed = await ofEach(async (as) => {
+        const path = `/repos/${repository}/contents/${freshName('file')}`;
+        const { status } = await forge.ask('POST', path, { as, body: { content: 'YQ==', message: 'm' } });
+        const { json } = await forge.ask('GET', `/repos/${repository}`, { as });
+        return [status === 201, json.permissions?.push ?? false];
+      });
+
+      const [may, mayNot] = [
+        [true, true],
+        [false, false],
+      ];
+      expect(pushed).toEqual({
+        owner: may,
+        collaborator: may,
+        stranger: mayNot,
+        coder: may,
+        committer: may,
+        triager: mayNot,
+        reader: mayNot,
+        administrator: may,
+      });
+    }
+  });
+
+  it('is not stated to administrators, whatever team they are in', async () => {
+    const [open = '', hidden = ''] = repositories;
+    const known = { owner: 'owner', collaborator: 'write', administrator: 'owner' };
+    for (const as of [guest, colleague, owner]) {
+      for (const [repository, others] of [
+        [open, 'read'],
+        [hidden, 'none'],
+      ] as const) {
+        const rest = { stranger: others, coder: others, committer: others, triager: others, reader: others };
+        expect(await stated(repository, as)).toEqual({ ...known, ...rest });
+      }
+    }
+  });
+
+  it('of administrators and owners is stated alike everywhere', async () => {
+    for (const repository of repositories)
+      expect(await stated(repository, guest)).toMatchObject({
+        owner: 'owner',
+        collaborator: 'write',
+        administrator: 'owner',
+      });
+  });
+
+  it('follows from the teams of the repository, which every administrator sees with their units', async () => {
+    for (const as of [guest, colleague, owner]) {
+      const { json } = await forge.ask('GET', `/repos/${repositories[1]}/teams`, { as });
+      const code = Object.fromEntries(
+        json.map((team: Team & { units_map: Record<string, string> }) => [
+          team.name,
+          team.units_map['repo.code'] ?? 'none',
+        ]),
+      );
+
+      expect(code).toEqual({
+        Owners: 'owner',
+        administrator: 'admin',
+        coder: 'write',
+        committer: 'write',
+        reader: 'read',
+        triager: 'none',
+      });
+    }
+  });
+
+  it('shows itself to every administrator in the list of assignees, if the team reads pull requests or writes issues', async () => {
+    for (const as of [guest, colleague, owner]) {
+      const { json } = await forge.ask('GET', `/repos/${repositories[1]}/assignees`, { as });
+      const names = new Set(json.map(({ login }: { login: string }) => login));
+      // Forges differ in whether a team is listed that only writes the code.
+      const { committer: _, ...listed } = await ofEach(async ({ name }) => names.has(name));
+
+      expect(listed).toEqual({
+        owner: true,
+        collaborator: true,
+        stranger: false,
+        coder: true,
+        triager: true,
+        reader: true,
+        administrator: true,
+      });
+    }
+  });
+
+  it('has members that only members of the team and owners see', async () => {
+    const seenBy = async (as: Account, role: string) => {
+      const team = ids.get(role);
+      const paths = [`/members/${members.get(role)?.name}`, `/members/${stranger.name}`, '/members?limit=1'];
+      const answers = await Promise.all(
+        paths.map((path) => forge.ask('GET', `/teams/${team}${path}`, { as })),
+      );
+      return answers.map(({ status }) => status);
+    };
+
+    expect(await seenBy(owner, 'coder')).toEqual([200, 404, 200]);
+    expect(await seenBy(colleague, 'coder')).toEqual([200, 404, 200]);
+    expect(await seenBy(colleague, 'triager')).toEqual([403, 403, 403]);
+    expect(await seenBy(guest, 'coder')).toEqual([404, 404, 404]);
+  });
+});

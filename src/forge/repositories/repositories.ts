@@ -184,7 +184,8 @@ async function createInOrganization({ context, organization, caller, body }: Org
 
 /** Handlers for repositories. */
 export const repositoryHandlers = defineHandlers({
-  getRepository: (call) => toRepository(call.context, call.repository, { ...call, viewer: call.caller }),
+  getRepository: ({ context, repository, owner, caller }) =>
+    toRepository(context, repository, { owner, viewer: caller }),
 
   getRepositoryById({ context, params, caller }) {
     const { db } = context;

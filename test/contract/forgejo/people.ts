@@ -4,6 +4,10 @@ import { onForgejo } from './row.ts';
 /** Organizations, accounts, tokens and teams. */
 export const people: readonly Difference[] = [
   onForgejo(
+    'Forgejo states the least permission among the units of a team: `read` for a member who may push, and `write` for one who may only write issues.',
+    'write access through teams > is not stated to administrators, whatever team they are in',
+  ),
+  onForgejo(
     'Forgejo encodes the number and the text of an activity as a JSON list, and omits the prefix of refs.',
     'activities > record what happens to issues',
     'activities > record what happens to branches, tags and releases',
