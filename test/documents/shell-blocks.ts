@@ -32,7 +32,7 @@ export const notRun: Readonly<Record<string, string>> = {
   'docs/import.md: cd my-repository':
     'needs a repository with files of other bots; test/cli/commands/import.test.ts makes some',
   'docs/import.md: reeve setup --rules imported-rules':
-    'its rules are those of an import; test/cli/commands/import.test.ts makes them, and setup.test.ts and apply.test.ts use such a folder',
+    'its rules are those of an import; test/cli/commands/import.test.ts makes them, and setup.test.ts takes such a folder',
   'docs/postgresql.md: pg_dump --format=custom --schema=reeve --no-owner --file=reeve.dump postgres://reeve@database.example/reeve':
     'needs the programs of PostgreSQL; test/store/postgres/dump.test.ts runs them',
   'docs/postgresql.md: createdb --host=database.example --username=reeve reeve_restored':
@@ -46,7 +46,7 @@ export const notRun: Readonly<Record<string, string>> = {
   'docs/backup.md: reeve setup --settings reeve.env --webhook https://new.example.org':
     'test/cli/commands/setup.test.ts moves the folder, and the address of a hook',
   'docs/start.md: npx reeve apply --settings reeve.env --open':
-    'asks at the terminal; test/cli/commands/apply.test.ts runs it',
+    'asks at the terminal; test/flows/apply-open.test.ts runs it',
   'docs/start.md: install -m 600 /dev/stdin token          # paste the token, then Ctrl-D':
     'waits for a person',
   'docs/rotate.md: install -m 600 /dev/stdin token.new      # paste the token, then Ctrl-D':
