@@ -52,7 +52,7 @@ export async function importRules(
 ): Promise<number> {
   const target = targetOf(options.for);
   const mappings = readMappings(options);
-  const sources = await findSources(given, options.as);
+  const { sources, unread } = await findSources(given, options.as);
   const repository = options.repository;
   const client = signedIn && createClient(signedIn);
   const forge = client && repository !== undefined ? await askNames(client, repository) : {};
@@ -74,12 +74,13 @@ export async function importRules(
       );
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      throw new ReeveError(
-        'usage',
+      unread.push(
         `${path}:${error.line}: ${error.message} (read as ${format.title}; --as names another format)`,
       );
     }
   }
+  // The other files of a repository do not wait for one that nobody can read.
+  if (imported.length === 0 && unread.length > 0) throw new ReeveError('usage', unread.join('\n'));
   const written = await writeAll(
     imported.flatMap(({ files }) => files),
     options,
@@ -94,8 +95,8 @@ export async function importRules(
       ...counts,
       entries,
     }));
-    terminal.out(JSON.stringify({ files, written }));
-    return left > 0 ? 1 : 0;
+    terminal.out(JSON.stringify({ files, written, unread }));
+    return left > 0 || unread.length > 0 ? 1 : 0;
   }
   for (const { source, format, counts, files, todo, dangers } of imported) {
     const total = counts.exact + counts.differs + counts.leftOut;
@@ -110,6 +111,7 @@ export async function importRules(
   }
   const rules = written.filter((path) => path.endsWith('.yml') && !path.endsWith('.test.yml'));
   const isGood = rules.length === 0 || (await examine(rules, terminal));
+  for (const one of unread) terminal.out(terminal.style('yellow', plain(`not read: ${one}`)));
   if (left > 0)
     terminal.out(
       terminal.style(
@@ -123,7 +125,7 @@ export async function importRules(
         `Next: read ${join(options.out, '*.import.md')}, then \`reeve setup --rules ${options.out}\`, \`reeve apply --open --plan\` and \`reeve sweep --plan\`.`,
       ),
     );
-  return left > 0 || !isGood ? 1 : 0;
+  return left > 0 || unread.length > 0 || !isGood ? 1 : 0;
 }
 
 /**
@@ -174,12 +176,13 @@ type FoundSource = SourceFile & { readonly format: Format };
 
 /**
  * Returns the files to import: given ones, and those of given folders that stand where a bot reads them. Files of a
- * format that reads them together are one source for each folder, and one for all given files.
+ * format that reads them together are one source for each folder, and one for all given files. `unread`: files of
+ * folders at such a place that cannot be read, with the reason.
  */
 async function findSources(
   given: readonly string[],
   as: string | undefined,
-): Promise<readonly FoundSource[]> {
+): Promise<{ readonly sources: readonly FoundSource[]; readonly unread: string[] }> {
   const named = as === undefined ? undefined : formats.find(({ name }) => name === as);
   if (as !== undefined && named === undefined)
     throw new ReeveError(
@@ -188,6 +191,7 @@ async function findSources(
     );
   const found: FoundSource[] = [];
   const single: FoundSource[] = [];
+  const unread: string[] = [];
   for (const path of given) {
     const info = await stat(path).catch((error: unknown) => {
       throw new ReeveError('usage', `${path} cannot be read: ${messageOf(error)}`);
@@ -195,8 +199,17 @@ async function findSources(
     if (info.isDirectory()) {
       const inFolder: FoundSource[] = [];
       for (const inner of await filesBelow(path)) {
-        const text = await readSource(join(path, inner));
+        const text = await readSource(join(path, inner)).catch((error: unknown) => {
+          unread.push(messageOf(error));
+          return undefined;
+        });
+        if (text === undefined) continue;
         const fitting = formats.filter((format) => isOf(format, { path: inner, text }));
+        // Most workflows have nothing to do with a bot.
+        if (fitting.length === 0 && !inner.includes('.github/workflows/'))
+          unread.push(
+            `${join(path, inner)}: it stands where ${botsAt(inner)} reads, and is not of that form`,
+          );
         for (const format of named ? fitting.filter((one) => one === named) : fitting)
           inFolder.push({ path: join(path, inner), text, place: inner, format });
       }
@@ -217,8 +230,19 @@ async function findSources(
   }
   found.push(...grouped(single));
   if (found.length === 0)
-    throw new ReeveError('usage', `no configuration of another bot was found in ${given.join(', ')}`);
-  return found;
+    throw new ReeveError(
+      'usage',
+      [`no configuration of another bot was found in ${given.join(', ')}`, ...unread].join('\n'),
+    );
+  return { sources: found, unread };
+}
+
+/** The bots that read a path. */
+function botsAt(path: string): string {
+  return formats
+    .filter(({ places }) => places.some((place) => createGlob(place)(path)))
+    .map(({ title }) => title)
+    .join(' or ');
 }
 
 /** Joins the files of each format that reads them together into its first one. */

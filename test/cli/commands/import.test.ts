@@ -108,6 +108,28 @@ describe('a folder', () => {
     ).toEqual(['OWNERS: approvers', 'docs/OWNERS: approvers']);
   });
 
+  it('names what cannot be read, and imports the rest', async () => {
+    await write({
+      'repo/.github/labeler.yml': 'docs: ["docs/**"]\n',
+      'repo/.github/settings.yml': 'labels: [\n',
+      'repo/.mergify.yml': 'rules: []\n',
+      'repo/CODEOWNERS': 'x'.repeat(1_100_000),
+      'repo/.github/workflows/ci.yml': 'on: push\n',
+    });
+
+    const { status, out } = await run(['repo']);
+
+    expect([status, await readdir(join(folder, 'out'))]).toEqual([
+      1,
+      ['labeler.import.md', 'labeler.test.yml', 'labeler.yml'],
+    ]);
+    expect(out.split('\n').filter((line) => line.includes('not read'))).toEqual([
+      expect.stringMatching(/mergify\.yml: it stands where Mergify reads, and is not of that form$/),
+      expect.stringMatching(/CODEOWNERS is larger than 1048576 bytes$/),
+      expect.stringMatching(/settings\.yml:\d+: .*read as probot\/settings/),
+    ]);
+  });
+
   it('without a configuration is refused', async () => {
     await write({ 'repo/README.md': 'x' });
 
