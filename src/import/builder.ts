@@ -38,8 +38,20 @@ export class ConversionBuilder {
     this.#entries.push({ line, part, outcome: 'exact', apart: true });
   }
 
-  leftOut(line: number, part: string, note: string): void {
-    this.#entries.push({ line, part, outcome: 'left-out', note });
+  /** `isApart`: it is none of the parts that the format counts. */
+  leftOut(
+    line: number,
+    part: string,
+    note: string,
+    { isApart = false }: { readonly isApart?: boolean } = {},
+  ): void {
+    this.#entries.push({
+      line,
+      part,
+      outcome: 'left-out',
+      note,
+      ...(isApart ? { apart: true as const } : {}),
+    });
   }
 
   withoutMeaning(line: number, part: string, note: string): void {

@@ -273,6 +273,17 @@ const termForms: readonly (readonly [RegExp, (match: readonly string[], names: N
     ([, sign, login = ''], names) => byLogin('sender.login', sign, login, names),
   ],
   [
+    new RegExp(`^contains\\(github\\.event\\.label\\.name, ${quoted}\\)$`),
+    ([, part = '']) => ({
+      condition: and(isOneOf('event.action', activities.labeled ?? []), labelWith(unquoted(part))),
+      note: `a label without \`${unquoted(part)}\` is added to a pull request that has one with it: the workflow does not run, the rule does`,
+    }),
+  ],
+  [
+    /^contains\(join\(github\.event\.pull_request\.labels\.\*\.name, ','\), '([^',]+)'\)$/,
+    ([, part = '']) => ({ condition: labelWith(part) }),
+  ],
+  [
     new RegExp(
       `^(!)?\\s?\\(?contains\\(github\\.event\\.pull_request\\.labels\\.\\*\\.name, ${quoted}\\)\\)?$`,
     ),
@@ -282,6 +293,14 @@ const termForms: readonly (readonly [RegExp, (match: readonly string[], names: N
     },
   ],
 ];
+
+/** `contains` of GitHub takes no notice of case. */
+function labelWith(part: string): Condition {
+  return new Condition(`labels.exists(l, l.name.lower().contains(${literal(part.toLowerCase())}))`, 'unary', {
+    yes: { labels: [part] },
+    no: { labels: [] },
+  });
+}
 
 function conditionOfTerm(text: string, names: Names): Term | undefined {
   for (const [form, make] of termForms) {

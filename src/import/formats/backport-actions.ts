@@ -156,6 +156,7 @@ function convertUse(
     [name],
     'a pull request of three commits: the action cherry-picks three commits, the rule makes one commit with all changes',
     'a label that is added after the merge: the rule backports at once, also if the workflow listens to closed alone',
+    ...condition.notes,
   );
 }
 

@@ -591,11 +591,15 @@ class KodiakFile {
         ? 'a required check that a program reports as skipped: GitHub calls it neutral and Kodiak waits, forges have no neutral checks and the protection is met'
         : undefined,
     );
-    this.#option(
-      'merge.dont_wait_on_status_checks',
-      'left-out',
-      'a pull request leaves the queue of Reeve when a check fails or its time is over, not when a check stays pending',
-    );
+    const passing = this.#options.get('merge.dont_wait_on_status_checks');
+    if (Array.isArray(passing) && passing.length === 0)
+      this.#option('merge.dont_wait_on_status_checks', 'exact');
+    else
+      this.#option(
+        'merge.dont_wait_on_status_checks',
+        'left-out',
+        'a pull request leaves the queue of Reeve when a check fails or its time is over, not when a check stays pending',
+      );
     this.#option('app_id', 'without-meaning', 'it is about the development of Kodiak');
     for (const name of this.#options.keys())
       if (!this.#seen.has(name))

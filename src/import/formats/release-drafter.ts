@@ -29,6 +29,7 @@ export const releaseDrafter: Format = {
         source.lineOf([first]),
         `the sections about releases: ${others.join(', ')}`,
         'Reeve writes no release notes and drafts no releases',
+        { isApart: true },
       );
     if (!Array.isArray(autolabeler)) return built.done();
     const use = workflowOf(file);

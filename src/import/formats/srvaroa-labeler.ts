@@ -69,7 +69,9 @@ export const srvaroaLabeler: Format = {
       const name = built.nameOf(`label ${label}`);
       const times = /\bnow\b/.test(condition.text);
       if (times)
-        notes.push(`a workflow that runs by a schedule at another time: the rule looks at ages once a night`);
+        notes.push(
+          'a pull request without events whose age comes to pass, and a workflow without `schedule`: the action does not look at it, the rule does, once a night',
+        );
       built.rule({
         name,
         comment: source.commentOf(matchers[0]?.path ?? []),
@@ -148,7 +150,11 @@ const draft = new Condition('pull_request.draft', 'unary', {
 function matching(path: string): Maker {
   return (value, { item }) => {
     const test = regularExpression(String(value), { dialect });
-    return 'problem' in test ? test : { condition: test.on(path.replace(/^item\b/, item)) };
+    if ('problem' in test)
+      return test.isInvalid
+        ? { problem: `${test.problem}; the action never sets the label, and removes it` }
+        : test;
+    return { condition: test.on(path.replace(/^item\b/, item)) };
   };
 }
 
@@ -193,6 +199,8 @@ const makers: Readonly<Record<string, { readonly pull: boolean; readonly make: M
       let sample: string | undefined;
       for (const pattern of texts(value) ?? []) {
         const test = regularExpression(pattern, { dialect });
+        // A pattern that Go cannot read matches no file.
+        if ('problem' in test && test.isInvalid) continue;
         if ('problem' in test) return test;
         sample ??= test.sample;
         tests.push(
@@ -200,6 +208,10 @@ const makers: Readonly<Record<string, { readonly pull: boolean; readonly make: M
           `has(f.previous_filename) && ${test.on('f.previous_filename').text}`,
         );
       }
+      if (tests.length === 0)
+        return {
+          problem: 'Go can read none of its patterns: the action never sets the label, and removes it',
+        };
       const situation = sample === undefined ? {} : { yes: { files: [sample] } };
       return { condition: new Condition(`files.exists(f, ${tests.join(' || ')})`, 'unary', situation) };
     },

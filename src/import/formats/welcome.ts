@@ -210,7 +210,9 @@ export const behaviorbot: Format = {
       const line = source.lineOf([key]);
       const kind = behaviorKeys[key];
       if (kind === undefined)
-        built.leftOut(line, key, 'it belongs to another app: this format has the welcome comments alone');
+        built.leftOut(line, key, 'it belongs to another app: this format has the welcome comments alone', {
+          isApart: true,
+        });
       else if (typeof value !== 'string' || value.trim() === '')
         built.withoutMeaning(line, key, 'it has no text');
       else

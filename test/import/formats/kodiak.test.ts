@@ -161,6 +161,7 @@ describe('rules from Kodiak', () => {
     ['merge.optimistic_updates = true', 'without-meaning'],
     ['merge.block_on_neutral_required_check_runs = true', 'differs'],
     ['merge.dont_wait_on_status_checks = ["a"]', 'left-out'],
+    ['merge.dont_wait_on_status_checks = []', 'exact'],
     ['merge.show_missing_automerge_label_message = false', 'without-meaning'],
     ['merge.update_branch_immediately = true', 'differs'],
     ['merge.strange = true', 'without-meaning'],

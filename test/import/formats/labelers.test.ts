@@ -297,6 +297,18 @@ describe('srvaroa/labeler (pkg/labeler.go and pkg/condition_*.go of v1.9.0)', ()
     expect(await appending.changes(pullCase('edited', { title: 'z' }, facts))).toEqual([]);
   });
 
+  test('a pattern that Go cannot read matches no file', async () => {
+    expect(await label('files: ["**/*.md", "^docs/"]', {}, ['docs/a'])).toBe(true);
+    expect(await label('files: ["**/*.md", "^docs/"]', {}, ['a.md'])).toBe(false);
+    for (const matcher of ['files: ["**/*.md"]', 'title: "*"']) {
+      const { entries } = await imported('srvaroa-labeler', `${head}  - { label: x, ${matcher} }`);
+      expect(entries.get('label x')).toMatchObject({
+        outcome: 'left-out',
+        note: expect.stringContaining('the action never sets the label'),
+      });
+    }
+  });
+
   test('teams, permissions and excluded files are left out', async () => {
     for (const matcher of [
       'author-in-team: t',

@@ -211,7 +211,7 @@ describe('welcome (actions/first-interaction v1 and v3; behaviorbot)', () => {
       'newIssueWelcomeComment: a\nnewPRWelcomeComment: b\nfirstPRMergeComment: c\nrequestInfoReplyComment: d',
     );
     expect(rules.map(({ name }) => name)).toEqual(['welcome-issue', 'welcome-pull-request', 'first-merge']);
-    expect(entries.get('requestInfoReplyComment')?.outcome).toBe('left-out');
+    expect(entries.get('requestInfoReplyComment')).toMatchObject({ outcome: 'left-out', apart: true });
   });
 });
 
@@ -239,6 +239,32 @@ describe('backport (korthout v4.6.0, tibdex v2.0.4, sorenlouv v9.6.6)', () => {
       await by('sorenlouv/backport-github-action@v9', ['auto_backport_label_prefix', 'port/']),
     ).toMatchObject([{ to: { label: 'port/{branch}' } }]);
     expect(await by('korthout/backport-action@v4', ['label_pattern', '(a|b)'])).toEqual([]);
+  });
+
+  test.each<[string, string, string | undefined]>([
+    // README of tibdex/backport at v2.0.4
+    [
+      "github.event.pull_request.merged && ( github.event.action == 'closed' || ( github.event.action == 'labeled' && contains(github.event.label.name, 'backport') ) )",
+      'pull_request.merged && (event.action == "closed" || event.action == "label_updated" && labels.exists(l, l.name.lower().contains("backport")))',
+      'a label without `backport` is added',
+    ],
+    // README of sorenlouv/backport-github-action
+    [
+      "contains(join(github.event.pull_request.labels.*.name, ','), 'Backport-to-')",
+      'labels.exists(l, l.name.lower().contains("backport-to-"))',
+      undefined,
+    ],
+  ])('the condition %s', async (written, expected, note) => {
+    const source = workflow('tibdex/backport@v2', [], 'pull_request_target: { types: [closed, labeled] }');
+    const { text, entries } = await imported(
+      'backport-action',
+      source.replace(
+        /^( +)- uses:/m,
+        (_, indent) => `${indent}- if: ${JSON.stringify(written)}\n${indent}  uses:`,
+      ),
+    );
+    expect(text.replaceAll('event.action == "label_updated" && event', 'event')).toContain(expected);
+    if (note !== undefined) expect(entries.get('the step tibdex backport@v2')?.note).toContain(note);
   });
 
   test('.backportrc.json', async () => {
