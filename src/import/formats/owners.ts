@@ -267,8 +267,9 @@ function readList(
       entries.push({
         line,
         part: `${file}: ${path.join('.')}`,
-        outcome: 'left-out',
-        note: notes.join('; ') || 'no user is left',
+        ...(names.length === 0
+          ? { outcome: 'without-meaning', note: 'the aliases that it names have no members' }
+          : { outcome: 'left-out', note: notes.join('; ') || 'no user is left' }),
       });
     return;
   }
@@ -467,6 +468,7 @@ function inChunks<T>(all: readonly T[], size: number): readonly (readonly T[])[]
   );
 }
 
+const maxExpressionLength = 2_000;
 const renamed = 'a file that is moved out of the folder counts here, and only its new path does in Prow';
 
 function reviewerRules(
@@ -496,6 +498,16 @@ function reviewerRules(
         continue;
       }
       const isEverything = globs.length === 1 && globs[0] === '**';
+      // One step that is refused would take the other steps of its rule along.
+      if (touches(globs).text.length > maxExpressionLength) {
+        entries.push({
+          line: list.line,
+          part: partOf(list),
+          outcome: 'left-out',
+          note: `${nearest.length} folders below it have reviewers of their own: the condition that excludes them would be longer than ${maxExpressionLength} characters`,
+        });
+        continue;
+      }
       steps.push({
         list,
         step: {

@@ -200,6 +200,27 @@ it('hundreds of folders become rules of ten steps', async () => {
   expect(parseCodeowners(codeowners, gitea)).toHaveLength(205);
 });
 
+it('leaves out reviewers whose condition would be too long, and not the others of their rule', async () => {
+  const tree = Object.fromEntries(
+    Array.from({ length: 120 }, (_, n) => [`a-folder-with-a-long-name-${n}/OWNERS`, `reviewers: [r${n}]\n`]),
+  );
+  const { entries } = await imported({ OWNERS: 'reviewers: [ada]\n', ...tree });
+  expect(entries.filter(({ outcome }) => outcome === 'left-out').map(({ part }) => part)).toEqual([
+    'OWNERS: reviewers',
+  ]);
+});
+
+it('an alias without members adds nobody', async () => {
+  const { entries } = await imported({
+    OWNERS: 'approvers: [ada]\n',
+    'test/OWNERS': 'approvers: [testers]\n',
+    OWNERS_ALIASES: 'aliases:\n  testers: []\n',
+  });
+  expect(entries.find(({ part }) => part === 'test/OWNERS: approvers')).toMatchObject({
+    outcome: 'without-meaning',
+  });
+});
+
 it('hostile names add no rule, no step and no owner', async () => {
   const hostile = fc.string({
     unit: fc.constantFrom(
