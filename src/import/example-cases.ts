@@ -85,7 +85,7 @@ async function makeCase(
   const about = aboutOf(rule);
   // Each case runs all rules of the file, so that a missing label of another rule would fail it.
   const definitions = { label_definitions: [...new Set(drafts.flatMap((draft) => labelsOfDraft(draft)))] };
-  let facts = mergeSituations(about.facts, situationOf(draft, step), definitions);
+  let facts = mergeSituations(about.facts, situationOf(draft, step), definitions, presentLabels(drafts));
   for (let round = 0; round < maxRounds; round += 1) {
     const written = { name: `${draft.name} applies`, now, ...about.trigger, facts };
     const [one] = loadRuleTests({
@@ -161,6 +161,28 @@ const emptyValues: Readonly<Record<string, unknown>> = {
 /** Returns a situation in which the conditions of the rule and of one of its steps hold, as far as they are known. */
 function situationOf({ if: condition }: RuleDraft, { if: ofStep, with: given = {} }: StepDraft): Situation {
   return mergeSituations(condition?.yes ?? {}, ofStep?.yes ?? {}, firstCondition(given)?.yes ?? {});
+}
+
+/**
+ * With all labels of a long list to create, a case would exceed the changes of one run: all but the first of them exist.
+ */
+function presentLabels(drafts: readonly RuleDraft[]): Situation {
+  const own = drafts
+    .flatMap(({ steps }) => steps)
+    .flatMap(({ uses, with: given = {} }) =>
+      uses === 'sync-labels' && Array.isArray(given.labels)
+        ? (given.labels as readonly Readonly<Record<string, ArgumentValue>>[]).slice(1)
+        : [],
+    );
+  if (own.length < 20) return {};
+  return {
+    own_labels: own.map(({ name, color, description = '' }, place) => ({
+      id: place + 1,
+      name,
+      color,
+      description,
+    })),
+  };
 }
 
 /** Returns the labels that a draft sets, which have to exist. */

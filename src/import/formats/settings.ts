@@ -605,10 +605,13 @@ function keepList(
   sheet.note([section], prunes ? 'differs' : 'left-out', {
     rule,
     why: prunes
-      ? `with 40 others that are not listed, the bot deletes all at once, and the rule at most 5 or a quarter of all in one run${others}`
+      ? `with 40 others that are not listed, the bot deletes all at once, and the rule at most 5 or a quarter of all in one run${others}${items.length > changesOfRun ? `; in a repository that has none of these ${items.length}, the bot creates all at once, and the rule ${changesOfRun} in one run` : ''}`
       : 'those that are not listed are kept, because a part of the list is left out, is for some repositories only, or does not fit into one step: the bot deletes them',
   });
 }
+
+/** The changes that one run may make, unless the operator sets another budget. */
+const changesOfRun = 50;
 
 function ignoredKeys(
   item: Record<string, unknown>,

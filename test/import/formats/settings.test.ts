@@ -605,3 +605,14 @@ it('hostile texts add no rule, no key and no expression', async () => {
     { numRuns: 60 },
   );
 });
+
+it('more labels than one run may create have a case all the same, and the report says what a run does', async () => {
+  const labels = Array.from({ length: 61 }, (_, n) => `  - { name: label ${n}, color: "ffffff" }`);
+  const { test, entry, todo } = await imported(
+    `repository: { has_wiki: true }\nlabels:\n${labels.join('\n')}\n`,
+  );
+  const cases = loadRuleTests({ path: 'settings.yml', text: test ?? '' }).cases;
+  expect(cases.map(({ name }) => name)).toEqual(['repository applies', 'labels applies']);
+  expect(todo.join(' ')).not.toContain('Write a test');
+  expect(entry('labels')?.note).toContain('none of these 61, the bot creates all at once, and the rule 50');
+});
