@@ -1,5 +1,5 @@
 import { Document, isMap, isScalar, type Pair, type Scalar } from 'yaml';
-import { Condition } from './condition.ts';
+import { Condition, literal } from './condition.ts';
 import { type ArgumentValue, type PlainValue, type RuleDraft, Template } from './conversion.ts';
 
 /** Limits of a rule file; see "A file" in docs/rules.md. Room is left for what a person adds. */
@@ -154,11 +154,23 @@ function withoutTemplate(text: string): string {
   return text;
 }
 
+/** Literal text cannot become an expression, also where it meets the next part: `$` before `${{` would escape it. */
 function templateText({ parts }: Template): string {
-  return parts
-    .map((part) =>
-      typeof part === 'string' ? part.replaceAll('${{', () => '$${{') : `\${{ ${part.expression} }}`,
-    )
+  const joined: (string | { readonly expression: string })[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (typeof part === 'string' && typeof last === 'string') joined[joined.length - 1] = last + part;
+    else joined.push(part);
+  }
+  return joined
+    .map((part, place) => {
+      if (typeof part !== 'string') return `\${{ ${part.expression} }}`;
+      // A replacement text would read `$$` as one `$`.
+      const escaped = part.replaceAll('${{', () => '$${{');
+      return place === joined.length - 1
+        ? escaped
+        : escaped.replace(/\$+$/, (signs) => `\${{ ${literal(signs)} }}`);
+    })
     .join('');
 }
 

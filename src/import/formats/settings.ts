@@ -1190,13 +1190,23 @@ function branchNames(
   };
 }
 
-/** The status that an owner has approved each file that has owners; as in rules/codeowners.yml. */
-function addOwnersRule({ rules, scopes, todo, prefix }: Sheet): void {
-  const name = prefix === '' ? 'owners' : undefined;
+/**
+ * The status that an owner has approved each file that has owners; as in rules/codeowners.yml. Its name is in the
+ * protections, so that there is one rule for all of them.
+ */
+function addOwnersRule({ rules, scopes, todo }: Sheet): void {
   todo.add('Import CODEOWNERS as well: the status of owners is computed from the file of the forge.');
-  if (rules.some((one) => one.name === 'owners')) return;
+  const name = 'owners';
+  const at = rules.findIndex((one) => one.name === name);
+  const before = rules[at];
+  if (before) {
+    const isSame = JSON.stringify(before.in) === JSON.stringify(scopes);
+    const owner = scopes?.[0]?.split('/')[0] ?? unknownOwner;
+    if (!isSame) rules[at] = { ...before, in: [`${owner}/*`] };
+    return;
+  }
   rules.push({
-    name: name ?? 'owners',
+    name,
     description: 'An owner has approved each file that has owners. Owners that are teams are not counted.',
     ...(scopes === undefined ? {} : { in: scopes }),
     on: ['auto', { schedule: '27 * * * *' }],

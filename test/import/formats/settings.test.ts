@@ -475,6 +475,18 @@ describe('safe-settings', () => {
     expect(entry('repos/web-shop.yml: labels.include.shop')?.outcome).toBe('exact');
   });
 
+  it('one status of owners serves the protections of all files', async () => {
+    const text =
+      'branches:\n  - name: main\n    protection: { required_pull_request_reviews: { require_code_owner_reviews: true }, required_status_checks: null, enforce_admins: true, restrictions: null }\n';
+    const { written } = await imported(
+      { '.github/settings.yml': text, '.github/repos/a.yml': text },
+      { format: safeSettings, repository: null },
+    );
+
+    expect(written.owners?.in).toEqual(['OWNER/*']);
+    expect(written['a-branches']?.in).toEqual(['OWNER/a']);
+  });
+
   it('rulesets become protections of branches and tags', async () => {
     const rules =
       'rules:\n      - { type: deletion }\n      - { type: creation }\n      - { type: update }\n';
