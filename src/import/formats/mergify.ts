@@ -15,7 +15,7 @@ import {
 } from '../conversion.ts';
 import { LongConditions } from '../long-conditions.ts';
 import { escapeGlob } from '../names.ts';
-import { NameNotes } from '../pulls.ts';
+import { approvalsDiffer, NameNotes, noRequiredCheckOpen, requiredApprovalsGiven } from '../pulls.ts';
 import { isRecord, readYamlSource, type Source, texts } from '../source.ts';
 import {
   type ConditionContext,
@@ -954,12 +954,17 @@ class MergifyFile {
   ): Acting {
     const all = { ...queue?.options, ...withoutNull(options) };
     const { differs } = source;
-    const when = queue
-      ? and(
-          this.#entering(queue, context('open')),
-          convertConditions(all.merge_conditions ?? queue.options.conditions, context('open')),
-        )
-      : always;
+    const isProtected = all.require_branch_protection !== false;
+    if (isProtected) this.#once('required approvals', approvalsDiffer('Mergify'));
+    const when = and(
+      ...(queue
+        ? [
+            this.#entering(queue, context('open')),
+            convertConditions(all.merge_conditions ?? queue.options.conditions, context('open')),
+          ]
+        : []),
+      ...(isProtected ? [requiredApprovalsGiven, noRequiredCheckOpen] : []),
+    );
     this.#once(
       'merge queue',
       'two pull requests in the queue: Mergify may test them together (batches, speculative checks, branches `mergify/merge-queue/…`), Reeve updates, tests and merges one after the other, and needs no queue of each name: each base branch has one',
