@@ -558,7 +558,8 @@ function labelsOf(rules: readonly LoadedRule[]): readonly string[] {
   };
   for (const { steps } of rules)
     for (const { action, arguments: given } of steps)
-      if (action.name === 'set-labels') visit((given as { readonly written?: unknown }).written);
+      if (['set-labels', 'backport'].includes(action.name))
+        visit((given as { readonly written?: unknown }).written);
   found.push(...rules.flatMap(({ condition }) => condition?.texts ?? []));
   return found.filter((name) => name.length <= 50);
 }
@@ -740,12 +741,19 @@ export function subjectOf(
         ? { state: 'closed', closed: made.updated, closedBy: made.closedBy ?? made.event.sender }
         : {};
   const unseen = action === 'opened' ? { reviews: [], comments: [] } : {};
+  const comment = made.event.comment ?? {
+    author: draw.one([made.author, made.event.sender]),
+    bot: false,
+    body: 'Here it is.',
+    time: made.updated,
+    edited: false,
+  };
   return atForge({
     ...made,
     ...(fresh as Partial<Subject>),
     ...unseen,
     draft: made.draft && action !== 'ready_for_review',
-    event: { ...made.event, action },
+    event: { ...made.event, action, ...(action === 'commented' ? { comment, sender: comment.author } : {}) },
   });
 }
 
