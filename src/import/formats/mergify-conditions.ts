@@ -11,9 +11,9 @@ import {
   or,
   regularExpression,
   type Situation,
+  samplePath,
   situationOf,
   type TextTest,
-  touches,
 } from '../condition.ts';
 import { convertMinimatch } from '../minimatch-glob.ts';
 import { escapeGlob } from '../names.ts';
@@ -577,26 +577,25 @@ function milestonePart(leaf: Leaf, context: ConditionContext): Part {
   return { condition: operator === '!=' ? not(condition) : condition };
 }
 
+/** Mergify reads the new path of a renamed file alone, which is why these are no `touches`. */
 function filesPart(leaf: Leaf, context: ConditionContext): Part {
-  const { operator, value } = leaf;
+  const { operator, value, written } = leaf;
+  const list: ListFact = { list: 'files', variable: 'f', member: 'filename', item: (name) => name };
   if (operator === '==' || operator === '!=') {
-    const condition = touches([glob(value)]);
+    const { condition } = existsPart(list, [isText(value)]);
     return { condition: operator === '==' ? condition : not(condition) };
   }
-  if (operator === '*=') {
-    return { condition: touches([globOf(value, leaf.written)]) };
-  }
+  if (operator === '*=') return existsPart(list, [globTest(globOf(value, written))]);
   const test = patternOf(leaf, context);
-  const glob2 = globOfPattern(value);
-  if (glob2 !== undefined) return { condition: touches([glob2]) };
-  const both: TextTest = {
-    on: (path) => {
-      const previous = path.replace('filename', 'previous_filename');
-      return or(test.on(path), and(new Condition(`has(${previous})`, 'unary'), test.on(previous)));
-    },
-    sample: test.sample,
+  const glob = globOfPattern(value);
+  return existsPart(list, [glob === undefined ? test : globTest(glob)]);
+}
+
+function globTest(glob: string): TextTest {
+  return {
+    on: (path) => new Condition(`${path}.glob(${literal(glob)})`, 'unary'),
+    sample: samplePath(glob),
   };
-  return existsPart({ list: 'files', variable: 'f', member: 'filename', item: (name) => name }, [both]);
 }
 
 /** A path as a glob of `touches`: a leading `!` would exclude. */
