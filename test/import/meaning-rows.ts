@@ -20,6 +20,8 @@ export type FormatRow = Comparison & {
   /** Names of statuses of the source that have another name at the forge, which the report names. */
   readonly statuses?: readonly (readonly [source: RegExp, rules: string])[];
   readonly named: readonly Named[];
+  /** What the oracle does not model, and why both sides agree there. */
+  readonly beyond?: { readonly why: string; readonly is: Named['is'] };
 };
 
 const isClosed = ({ subject }: Difference): boolean => subject.state === 'closed';
@@ -175,7 +177,6 @@ pull_request_rules:
   - name: conflicts
     conditions:
       - conflict
-      - -draft
     actions:
       comment:
         message: please resolve the conflict
@@ -272,6 +273,20 @@ pull_request_rules:
 `,
     ],
     words: {
+      labels: [
+        'do-not-merge',
+        'ready',
+        'feature',
+        'new',
+        'code',
+        'documentation',
+        'conflict',
+        'backport',
+        'keep-up',
+        'hold',
+        'x',
+      ],
+      heads: ['fix-a', 'topic', 'a-fix'],
       checks: ['build', 'ci/other'],
       paths: ['docs/a.md', 'src/a.ts', 'src/docs/b.md'],
       titles: ['feat: a', 'WIP a', 'wip', 'a wip'],
@@ -282,6 +297,23 @@ pull_request_rules:
       milestones: ['1.0', '2.0'],
     },
     named: [
+      {
+        note: /a draft that is behind: Mergify updates/,
+        is: all(bySource, effectIs(/^(update|rebase)-branch$/), ({ subject }) => subject.draft),
+      },
+      {
+        note: /one in a repository that does not allow the method/,
+        is: all(bySource, effectIs(/^update-branch$/), ({ subject }) => subject.methods.length < 3),
+      },
+      {
+        note: /a person without write access who has reviewed already/,
+        is: all(
+          bySource,
+          ({ effect, subject }) =>
+            effect.startsWith('request-review ') &&
+            subject.reviews.some(({ author }) => effect === `request-review ${author}`),
+        ),
+      },
       { note: /the title of a closed pull request is edited/, is: all(isClosed, bySource) },
       {
         note: /the head of a fork|from a fork that is behind/,
@@ -291,7 +323,14 @@ pull_request_rules:
         note: /an approval of an older commit that the branch keeps/,
         is: all(hasOtherApproval, bySource, effectIs(/^(merge |update-branch)/)),
       },
-      { note: /a draft in conflict/, is: all(({ subject }) => subject.draft && subject.mergeable === false) },
+      { note: /a draft in conflict/, is: ({ subject }) => subject.draft && subject.mergeable === false },
+      {
+        note: /a check that the base branch requires and of which there is no status yet/,
+        is: all(
+          effectIs(/failing$/),
+          ({ subject }) => subject.protection?.checks.includes('ci/other') === true,
+        ),
+      },
     ],
   },
   {
@@ -332,12 +371,16 @@ update.ignored_usernames = ["bob"]
     },
     named: [
       {
-        note: /behind a base branch that need not be up to date/,
-        is: all(({ subject }) => subject.behind > 0 && subject.protection?.strict === false, merges),
+        note: /a draft in conflict/,
+        is: all(({ subject }) => subject.draft, bySource, effectIs(/^(remove-label|comment)/)),
       },
       {
         note: /`block_on_outdated_branch` is off/,
         is: all(byRules, effectIs(/^update-branch$/), ({ subject }) => subject.protection?.strict === false),
+      },
+      {
+        note: /behind a base branch that need not be up to date/,
+        is: all(({ subject }) => subject.behind > 0 && subject.protection?.strict === false, merges),
       },
       {
         note: /a fork that is behind|the head of a fork/,
@@ -348,8 +391,8 @@ update.ignored_usernames = ["bob"]
         is: all(hasOtherApproval, bySource, effectIs(/^(merge |update-branch)/)),
       },
       {
-        note: /a draft in conflict/,
-        is: all(({ subject }) => subject.draft, bySource, effectIs(/^(remove-label|comment)/)),
+        note: /a repository that does not allow the method/,
+        is: all(byRules, ({ subject, source }) => source.length === 0 && subject.methods.length < 3),
       },
       {
         note: /the label `kodiak: merge.method/,
@@ -404,7 +447,12 @@ update:
       bases: ['main', 'frozen', 'develop', 'release/1.0'],
       checks: ['build', 'ci/other'],
     },
-    named: [],
+    named: [
+      {
+        note: /a draft that is behind: Bulldozer updates/,
+        is: all(bySource, effectIs(/^update-branch$/), ({ subject }) => subject.draft),
+      },
+    ],
   },
   {
     format: 'policy-bot',
@@ -525,16 +573,16 @@ approval_rules:
     },
     named: [
       {
+        note: /that a person reopens: the action removes the label/,
+        is: all(bySource, effectIs(/^remove-label rotten$/)),
+      },
+      {
         note: /gets a comment: the action removes the label in its next run|gets another label/,
         is: isTouched,
       },
       {
         note: /without activity afterwards: the action never closes it/,
         is: all(byRules, effectIs(/^(close|comment)$/), ({ subject }) => subject.comments.length > 0),
-      },
-      {
-        note: /that a person reopens: the action removes the label/,
-        is: all(bySource, effectIs(/^remove-label rotten$/)),
       },
     ],
   },
@@ -820,6 +868,10 @@ firstIssueWelcomeComment: hello
     ],
     named: [
       {
+        note: /the first pull request of an author who has opened an issue/,
+        is: all(byRules, ({ subject }) => subject.kind === 'pull' && subject.earlier.issues > 0),
+      },
+      {
         note: /the second issue of an author|the second pull request of an author/,
         is: all(bySource, effectIs(/^comment$/)),
       },
@@ -842,6 +894,10 @@ firstIssueWelcomeComment: hello
       labels: ['port to develop', 'port to release/1.0', 'port to nowhere', 'a port to develop'],
       bases: ['main', 'develop', 'release/1.0'],
     },
+    beyond: {
+      why: 'a pull request with merge commits: the tool fails by default, and the rule asks a person',
+      is: all(bySource, ({ subject }) => subject.commits.some(({ parents }) => parents.length > 1)),
+    },
     named: [],
   },
   {
@@ -854,6 +910,12 @@ firstIssueWelcomeComment: hello
       '{ "repoOwner": "acme", "repoName": "widgets", "branchLabelMapping": { "^v2.0$": "develop", "^v(\\\\d+).(\\\\d+)$": "release/$1.$2" } }\n',
     ],
     words: { labels: ['v2.0', 'v1.0', 'v3.0', 'v1x0', 'version'], bases: ['main', 'develop', 'release/1.0'] },
-    named: [],
+    beyond: {
+      why: 'a pull request with merge commits: the tool fails by default, and the rule asks a person',
+      is: all(bySource, ({ subject }) => subject.commits.some(({ parents }) => parents.length > 1)),
+    },
+    named: [
+      { note: /need more than the part that they name/, is: all(bySource, effectIs(/^backport release/)) },
+    ],
   },
 ];

@@ -641,15 +641,19 @@ export type Difference = {
 };
 
 /**
- * Effects in one form: logins in lower case, each once. A place in a queue is no effect: updates and merges are. Nothing
- * updates a branch in conflict.
+ * Effects in one form: logins in lower case, each once. A place in a queue is no effect: updates and merges are. What
+ * cannot be done is left out: an update in conflict, to reopen what is merged, a backport to its own base.
  */
 export function normal(effects: readonly string[], subject: Subject): readonly string[] {
   const all = effects.flatMap((effect) => {
     if (/^(assign|unassign|request-review|dismiss-review|request-some|assign-some) /.test(effect))
       return effect.toLowerCase();
     const isUpdate = effect === 'update-branch' || effect === 'rebase-branch';
-    return effect.startsWith('queue ') || (isUpdate && subject.mergeable === false) ? [] : [effect];
+    const isImpossible =
+      (isUpdate && subject.mergeable === false) ||
+      (effect === 'reopen' && subject.merged) ||
+      effect === `backport ${subject.base}`;
+    return effect.startsWith('queue ') || isImpossible ? [] : [effect];
   });
   return [...new Set(all)];
 }

@@ -269,6 +269,10 @@ class KodiakFile {
       'label kodiak: merge.method',
       'a pull request with the label `kodiak: merge.method = "rebase"`: Kodiak takes that method, Reeve the one of the rule',
     );
+    this.#notes.note(
+      'method of the repository',
+      'a repository that does not allow the method, or a rebase where commits have to be signed: Kodiak reports an error and does nothing at all, Reeve merges nothing, but still updates, approves and comments',
+    );
     const ignored = [
       ...new Set(
         ['update.ignored_usernames', 'update.blacklist_usernames'].flatMap(

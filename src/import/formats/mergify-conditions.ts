@@ -766,6 +766,11 @@ function checkPart(leaf: Leaf, context: ConditionContext): Part {
       'attribute check-success',
       'a check that ends as skipped: Mergify lists it under check-skipped, so that check-success does not hold; for Reeve and for the protection of the forge it has passed',
     );
+  if (attribute === 'check-pending')
+    notes.note(
+      'attribute check-pending',
+      'a check that the base branch requires and of which there is no status yet: Mergify lists it as pending, Reeve knows none',
+    );
   if (attribute === 'check-neutral' || attribute.includes('neutral'))
     context.differs(
       `\`${written}\`: a check that GitHub calls neutral is reported to the forge as success, skipped or warning; Reeve takes skipped and warning for neutral`,

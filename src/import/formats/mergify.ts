@@ -416,7 +416,7 @@ class MergifyFile {
       case 'rebase':
         this.#once(
           'action update',
-          'the head of a fork that lets maintainers edit it: Mergify updates it, Reeve does not, because the forge may run the workflows of the fork with the rights of Reeve',
+          'the head of a fork that lets maintainers edit it: Mergify updates it, Reeve does not, because the forge may run the workflows of the fork with the rights of Reeve; and a draft that is behind: Mergify updates it, Reeve when it is ready for review, because forges check no drafts for conflicts',
         );
         if (action === 'rebase' && options.autosquash === true)
           differs('a commit `fixup! …`: Mergify squashes it during the rebase, Reeve keeps it');
@@ -577,7 +577,7 @@ class MergifyFile {
       throw new NotConvertible('`random_count` is larger than 10');
     this.#once(
       'action request_reviews',
-      'a person withdraws a request while the conditions hold: Mergify requests the review again at the next event, Reeve does not',
+      'a person withdraws a request while the conditions hold: Mergify requests the review again at the next event, Reeve does not; a person without write access who has reviewed already: Mergify asks this person, Reeve does not',
     );
     return [
       {
@@ -967,7 +967,7 @@ class MergifyFile {
     );
     this.#once(
       'merge queue',
-      'two pull requests in the queue: Mergify may test them together (batches, speculative checks, branches `mergify/merge-queue/…`), Reeve updates, tests and merges one after the other, and needs no queue of each name: each base branch has one',
+      'two pull requests in the queue: Mergify may test them together (batches, speculative checks, branches `mergify/merge-queue/…`), Reeve updates, tests and merges one after the other, and needs no queue of each name: each base branch has one; one in a repository that does not allow the method: Mergify updates it and does not merge it, Reeve does neither',
     );
     const merging = this.#mergeArguments(all, differs);
     if (all.update_method === 'rebase' || all.strict_method === 'rebase')
