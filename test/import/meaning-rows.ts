@@ -17,6 +17,8 @@ export type FormatRow = Comparison & {
   readonly path: string;
   readonly texts: readonly string[];
   readonly words?: Partial<Words>;
+  /** How many times as many subjects, for differences that are rare. */
+  readonly times?: number;
   /** Names of statuses of the source that have another name at the forge, which the report names. */
   readonly statuses?: readonly (readonly [source: RegExp, rules: string])[];
   readonly named: readonly Named[];
@@ -129,6 +131,7 @@ config:
   {
     format: 'mergify',
     oracle: 'mergify',
+    times: 2,
     occasion: 'state',
     folder: 'mergify',
     path: '.mergify.yml',
@@ -298,6 +301,30 @@ pull_request_rules:
     },
     named: [
       {
+        note: /somebody who approved is asked for another review/,
+        is: all(bySource, effectIs(/^merge /), hasOtherApproval),
+      },
+      {
+        note: /a check that ends as skipped/,
+        is: ({ subject }) => subject.checks.some(({ state }) => state === 'skipped'),
+      },
+      {
+        note: /for which the conditions of the queue do not hold yet/,
+        is: all(
+          bySource,
+          effectIs(/^update-branch$/),
+          ({ source, subject }) =>
+            source.includes('queue default') &&
+            !subject.checks.some(({ name, state }) => name === 'build' && state === 'success'),
+        ),
+      },
+      {
+        note: /an account `…\[bot\]` without write access requests changes/,
+        is: all(effectIs(/^(merge |update-branch)/), ({ subject }) =>
+          subject.reviews.some(({ author }) => author.endsWith('[bot]')),
+        ),
+      },
+      {
         note: /a draft that is behind: Mergify updates/,
         is: all(bySource, effectIs(/^(update|rebase)-branch$/), ({ subject }) => subject.draft),
       },
@@ -336,6 +363,7 @@ pull_request_rules:
   {
     format: 'kodiak',
     oracle: 'kodiak',
+    times: 3,
     occasion: 'state',
     folder: 'kodiak',
     path: '.kodiak.toml',

@@ -557,12 +557,12 @@ function noteReviews(attribute: string, { notes }: ConditionContext): void {
   if (attribute === 'approved-reviews-by')
     notes.note(
       'attribute approved-reviews-by',
-      'somebody approves, and then a commit is pushed: Mergify counts the approval until it is dismissed, Reeve counts it only if it is about the changes as they are now',
+      'somebody approves, and then a commit is pushed: Mergify counts the approval until it is dismissed, Reeve counts it only if it is about the changes as they are now; somebody who approved is asked for another review: Mergify counts the approval, Reeve waits for the new one; an account `…[bot]` without write access approves: Mergify counts it, Reeve does not',
     );
   if (attribute === 'changes-requested-reviews-by')
     notes.note(
       'attribute changes-requested-reviews-by',
-      'a reviewer who requested changes is asked for another review: Mergify counts the old review until there is a new one, Reeve does not count it any more',
+      'a reviewer who requested changes is asked for another review: Mergify counts the old review until there is a new one, Reeve does not count it any more; an account `…[bot]` without write access requests changes: Mergify counts it, Reeve does not',
     );
 }
 

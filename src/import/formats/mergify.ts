@@ -967,7 +967,7 @@ class MergifyFile {
     );
     this.#once(
       'merge queue',
-      'two pull requests in the queue: Mergify may test them together (batches, speculative checks, branches `mergify/merge-queue/…`), Reeve updates, tests and merges one after the other, and needs no queue of each name: each base branch has one; one in a repository that does not allow the method: Mergify updates it and does not merge it, Reeve does neither',
+      'two pull requests in the queue: Mergify may test them together (batches, speculative checks, branches `mergify/merge-queue/…`), Reeve updates, tests and merges one after the other, and needs no queue of each name: each base branch has one; one in a repository that does not allow the method: Mergify updates it and does not merge it, Reeve does neither; one for which the conditions of the queue do not hold yet: Mergify updates it at its turn, Reeve lets it enter when they hold',
     );
     const merging = this.#mergeArguments(all, differs);
     if (all.update_method === 'rebase' || all.strict_method === 'rebase')
