@@ -3,6 +3,7 @@
  * Each configuration is written as people write them, and together they reach the rows of a format that an oracle knows.
  */
 import type { Comparison, Difference } from './meaning.ts';
+import { mayWrite } from './oracles/standing.ts';
 import type { Words } from './oracles/subject.ts';
 
 /** A difference that the importer names: those that `is` describes, for a file whose report has `note`. */
@@ -301,6 +302,15 @@ pull_request_rules:
     },
     named: [
       {
+        note: /an account `…\[bot\]` without write access approves/,
+        is: all(bySource, effectIs(/^merge /), ({ subject }) =>
+          subject.reviews.some(
+            ({ author, state }) =>
+              state === 'APPROVED' && /\[bot\]$/.test(author) && !mayWrite(subject, author),
+          ),
+        ),
+      },
+      {
         note: /somebody who approved is asked for another review/,
         is: all(bySource, effectIs(/^merge /), hasOtherApproval),
       },
@@ -321,7 +331,10 @@ pull_request_rules:
       {
         note: /an account `…\[bot\]` without write access requests changes/,
         is: all(effectIs(/^(merge |update-branch)/), ({ subject }) =>
-          subject.reviews.some(({ author }) => author.endsWith('[bot]')),
+          subject.reviews.some(
+            ({ author, state }) =>
+              state === 'CHANGES_REQUESTED' && author.endsWith('[bot]') && !mayWrite(subject, author),
+          ),
         ),
       },
       {

@@ -142,15 +142,15 @@ const wrong: readonly {
   },
   { mistake: 'another method', format: 'bulldozer', from: 'method: squash', to: 'method: merge' },
   {
-    mistake: 'no required checks',
-    format: 'bulldozer',
-    from: 'required_checks.all(c, c.state == "success")',
+    mistake: 'no check',
+    format: 'mergify',
+    from: 'passed("* / build (pull_request)")',
     to: 'true',
   },
   {
     mistake: 'the start for any part',
     format: 'bulldozer',
-    from: 'pull_request.body.contains(',
+    from: /pull_request\.body\.contains\(/g,
     to: 'pull_request.body.startsWith(',
   },
   {
