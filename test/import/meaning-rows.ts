@@ -302,6 +302,14 @@ pull_request_rules:
     },
     named: [
       {
+        note: /a reviewer who requested changes is asked for another review/,
+        is: all(byRules, effectIs(/^(merge |update-branch)/), ({ subject }) =>
+          subject.reviews.some(
+            ({ author, state }) => state === 'CHANGES_REQUESTED' && subject.requestedUsers.includes(author),
+          ),
+        ),
+      },
+      {
         note: /an account `…\[bot\]` without write access approves/,
         is: all(bySource, effectIs(/^merge /), ({ subject }) =>
           subject.reviews.some(
@@ -701,6 +709,7 @@ pulls:
       'titleOnly: true\n',
       'titleAndCommits: true\nanyCommit: true\nallowMergeCommits: true\ntypes: [feat, fix, docs]\nscopes: [core, web]\n',
       'commitsOnly: true\nallowRevertCommits: true\n',
+      'types: [feat, fix]\n',
     ],
     words: {
       titles: [
@@ -717,6 +726,10 @@ pulls:
     },
     statuses: [[/^status Semantic Pull Request/, 'status Semantic PR']],
     named: [
+      {
+        note: /two commits of which one is semantic, below a title that is not/,
+        is: ({ subject }) => subject.commits.length > 0,
+      },
       {
         note: /a title that starts with `Merge`: zeke/,
         is: ({ subject }) => subject.title.startsWith('Merge'),
@@ -777,7 +790,7 @@ pulls:
         is: all(
           byRules,
           effectIs(/^assign /),
-          ({ effect, subject }) => effect === `assign ${subject.author}`,
+          ({ effect, subject }) => effect === `assign ${subject.author.toLowerCase()}`,
         ),
       },
     ],

@@ -59,7 +59,7 @@ const stateAtForge: Readonly<Partial<Record<CheckState, CheckState>>> = {
 
 /**
  * Returns the subject as one that a forge can have, for both sides: a check has one status, in a state of the forge;
- * permissions are none, read, write and admin; nobody approves the own pull request; the forge has computed whether
+ * permissions are none, read, write and admin; no draft is merged; nobody approves the own pull request; the forge has computed whether
  * there is a conflict; everything that happens is an update; threads are no part of a protection.
  */
 export function atForge(subject: Subject): Subject {
@@ -87,6 +87,7 @@ export function atForge(subject: Subject): Subject {
     updated,
     closed: subject.closed === null ? null : Math.min(subject.closed, updated),
     protection: subject.protection && { ...subject.protection, resolution: false },
+    draft: subject.draft && !subject.merged,
     // A reviewer who is asked has given no opinion yet, or is asked for a new one: an author is asked by nobody.
     requestedUsers: subject.requestedUsers.filter((login) => login !== subject.author),
   };
