@@ -323,9 +323,8 @@ function compareTo(value: number, operator: string, other: number): boolean {
   return operator === '<=' ? value <= other : value >= other;
 }
 
-/** Texts compare by their code points, as in Python. */
 function compareTexts(value: string, operator: string, other: string): boolean {
-  return compareTo(value === other ? 0 : [...value].join() < [...other].join() ? -1 : 1, operator, 0);
+  return compareTo(value === other ? 0 : value < other ? -1 : 1, operator, 0);
 }
 
 function unquote(value: string): string {
