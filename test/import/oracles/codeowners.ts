@@ -7,11 +7,11 @@
  * while the library refuses the file. A pattern matches like one of .gitignore, without `!` and `[ ]`; `docs/*` does not
  * match below `docs/x/`.
  *
- * The result on a forge is judged by the forge's own parser, not by this file. With a checkout of Gitea: write a test
- * into models/issues that feeds each line to `TokenizeCodeOwnersLine`, takes the first token, strips `!` and then `/`,
- * compiles `^TOKEN$` with `regexp2.Compile(…, regexp2.None)`, and prints for each path of a list the owners of *all*
- * lines whose match differs from the `!`; run `go test ./models/issues -run NAME` and compare its lines with the owners
- * that the rule's result should have. `GetCodeOwnersFromContent` itself needs a database for the names of users.
+ * The result on a forge is judged by the forge's own parser, not by this file: Gitea's `TokenizeCodeOwnersLine` and
+ * `ParseCodeOwnersLine` (models/issues/pull.go) and the loop of `PullRequestCodeOwnersReview` (services/issue/pull.go).
+ * There, a line is split at spaces outside of backslashes, which it removes; the first token without `!` and then `/` is
+ * compiled as `^TOKEN$`; the owners of *all* lines that match a changed file add up, for a token with `!` of those that
+ * do not match. `GetCodeOwnersFromContent` needs a database for the names, the first two functions none.
  */
 import { type Decision, decision, nothing, type Subject } from './subject.ts';
 
