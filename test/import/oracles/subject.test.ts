@@ -152,7 +152,7 @@ describe('oracles', () => {
     stale: 'jobs: {a: {steps: [{uses: actions/stale@v9}]}}',
     'probot-stale': 'staleLabel: a',
     'no-response': 'responseRequiredLabel: a',
-    lock: 'jobs: {a: {steps: [{uses: dessant/lock-threads@v5}]}}',
+    lock: 'jobs: {a: {steps: [{uses: dessant/lock-threads@v5, with: {issue-inactive-days: 30, pr-inactive-days: 30}}]}}',
     semantic: 'titleOnly: true',
     'semantic-title': 'jobs: {a: {steps: [{uses: amannn/action-semantic-pull-request@v5}]}}',
     'auto-assign': 'addReviewers: true\nreviewers: [ada, bob]\nnumberOfReviewers: 0',

@@ -200,6 +200,8 @@ export type Words = {
   readonly comments?: readonly string[];
   readonly milestones?: readonly string[];
   readonly owner?: string;
+  /** Age of the oldest subject, in days. Default: 200. */
+  readonly oldestDays?: number;
 };
 
 /** Draws that are the same for the same seed. */
@@ -275,7 +277,7 @@ export function makeSubject(
   const bases = words.bases.length > 0 ? words.bases : ['main'];
   const heads = words.heads.length > 0 ? words.heads : ['topic'];
   const author = draw.one(logins);
-  const created = now - Math.floor(draw.part() * 200 * DAY) - 2 * HOUR;
+  const created = now - Math.floor(draw.part() * (words.oldestDays ?? 200) * DAY) - 2 * HOUR;
   const between = (from: number): number => from + Math.floor(draw.part() * Math.max(0, now - from));
   const updated = draw.chance(0.2) ? created : between(created);
   const closed = draw.chance(0.2);
