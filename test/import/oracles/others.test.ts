@@ -11,7 +11,7 @@ import {
   decideSemanticPulls,
   decideSemanticTitle,
 } from './others.ts';
-import { type Commit, changed, type Oracle, plainIssue, plainPull, type Subject } from './subject.ts';
+import { type Commit, type Oracle, plainIssue, plainPull, type Subject } from './subject.ts';
 
 const step = (action: string, inputs: object = {}): string =>
   JSON.stringify({ jobs: { a: { steps: [{ uses: `${action}@v1`, with: inputs }] } } });
