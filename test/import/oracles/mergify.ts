@@ -169,8 +169,40 @@ function parseCondition(text: string): Condition {
   const operator = operators.find((name) => rest.startsWith(name));
   if (operator === undefined) throw new Error(`invalid operator in ${text}`);
   const value = rest.slice(operator.length).trim();
-  if (counted && !/^[+-]?\d+$/.test(value)) throw new Error(`${value} is not a number in ${text}`);
-  return { negated, counted, attribute, operator: aliases[operator] ?? operator, value };
+  const condition = { negated, counted, attribute, operator: aliases[operator] ?? operator, value };
+  const fault = faultOf(condition);
+  if (fault !== undefined) throw new Error(`${fault} in ${text}`);
+  return condition;
+}
+
+/** Returns why Mergify refuses a condition. */
+function faultOf({ negated, counted, attribute, operator, value }: Condition): string | undefined {
+  const isTime = calendar.includes(attribute) || relativeTimes.includes(attribute);
+  if (negated && isTime) return 'a time is not negated';
+  if (counted && (isTime || attribute === 'number')) return 'a number or time is not counted';
+  if (!counted && attribute === 'commits-behind') return '`#` is required';
+  const isEquality = operator === '=' || operator === '!=';
+  if (attribute === 'schedule' && !isEquality) return 'a schedule has `=` and `!=`';
+  const isInstant =
+    relativeTimes.includes(attribute) || attribute === 'current-time' || attribute === 'current-timestamp';
+  if (isInstant && (isEquality || operator === '~=')) return 'an instant has `<` and `>`';
+  if (operator === '~=' && (counted || isTime || attribute === 'number')) return 'no regular expression here';
+  if (counted) return /^[+-]?\d+$/.test(value) ? undefined : `${value} is not a number`;
+  if (attribute === 'number') return /^\+?\d+$/.test(value) ? undefined : `${value} is not a positive number`;
+  if (isTime) return undefined;
+  if (operator === '~=') {
+    if (people.includes(attribute) && value.startsWith('@')) return 'no regular expression of a team';
+    pythonRegExp(value);
+    return undefined;
+  }
+  if (attribute === 'head' || attribute === 'base')
+    return /[~^: [\]\\]/.test(value) ? 'invalid branch' : undefined;
+  if (attribute === 'milestone') return value.includes(' ') ? 'a milestone has no spaces' : undefined;
+  if (people.includes(attribute))
+    return /^[\w@/[\]-]*$/.test(value) && !value.includes('_') ? undefined : 'invalid login';
+  const [first, last] = [value.at(0), value.at(-1)];
+  const unbalanced = ["'", '"'].some((quote) => (first === quote) !== (last === quote));
+  return unbalanced ? 'unbalanced quotes' : undefined;
 }
 
 type Value = string | number | boolean | null;

@@ -277,10 +277,12 @@ export function makeSubject(
   const bases = words.bases.length > 0 ? words.bases : ['main'];
   const heads = words.heads.length > 0 ? words.heads : ['topic'];
   const author = draw.one(logins);
+  // A third of the subjects is nearly ready, so that rules of many conditions match often enough.
+  const ready = draw.chance(0.33);
   const created = now - Math.floor(draw.part() * (words.oldestDays ?? 200) * DAY) - 2 * HOUR;
   const between = (from: number): number => from + Math.floor(draw.part() * Math.max(0, now - from));
   const updated = draw.chance(0.2) ? created : between(created);
-  const closed = draw.chance(0.2);
+  const closed = draw.chance(ready ? 0.05 : 0.2);
   const merged = kind === 'pull' && closed && draw.chance(0.7);
   const labels = draw.some([...new Set(words.labels)], 5);
   const person = (): string | null =>
@@ -313,6 +315,7 @@ export function makeSubject(
     reviews.push({
       author: draw.one(logins),
       state: draw.one([
+        ...(ready ? (['APPROVED', 'APPROVED', 'APPROVED', 'APPROVED', 'APPROVED'] as const) : []),
         'APPROVED',
         'APPROVED',
         'APPROVED',
@@ -320,7 +323,7 @@ export function makeSubject(
         'COMMENTED',
         'DISMISSED',
       ] as const),
-      commit: draw.chance(0.6) ? headSha : draw.one(commits).sha,
+      commit: draw.chance(ready ? 0.9 : 0.6) ? headSha : draw.one(commits).sha,
       body: draw.chance(0.3) ? draw.one([...(words.comments ?? []), 'LGTM']) : '',
       time: between(created),
     });
@@ -360,12 +363,14 @@ export function makeSubject(
   const checks: Check[] = [];
   if (kind === 'pull') {
     for (const name of new Set(words.checks)) {
-      if (draw.chance(0.15)) continue;
+      if (draw.chance(ready ? 0.02 : 0.15)) continue;
       const kinds = draw.chance(0.05)
         ? (['run', 'status'] as const)
         : ([draw.one(['run', 'status'] as const)] as const);
       for (const of of kinds) {
-        const state = draw.chance(0.4) ? 'success' : draw.one(of === 'run' ? runStates : statusStates);
+        const state = draw.chance(ready ? 0.97 : 0.4)
+          ? 'success'
+          : draw.one(of === 'run' ? runStates : statusStates);
         checks.push({ name, kind: of, state });
       }
     }
@@ -414,7 +419,7 @@ export function makeSubject(
     head: kind === 'pull' ? draw.one(heads) : '',
     headOwner: fork ? author : owner,
     fork,
-    draft: kind === 'pull' && draw.chance(0.15),
+    draft: kind === 'pull' && draw.chance(ready ? 0.02 : 0.15),
     merged,
     mergedBy: merged ? draw.one(logins) : null,
     mergeable: kind === 'issue' ? null : draw.one([true, true, true, true, true, false, null]),
