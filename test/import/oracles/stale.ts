@@ -122,9 +122,17 @@ function runStaleStep(inputs: Readonly<Record<string, string>>, subject: Subject
   if (!words(input(`only-${kind}-labels`) || input('only-labels')).every(has)) return nothing('only-labels');
 
   const effects: Effect[] = [];
+  // Labels change during the run: one that was removed is added again, not kept.
+  let labels = [...subject.labels];
   const remove = (label: string): void => {
-    for (const found of subject.labels.filter((other) => clean(other) === clean(label)))
+    for (const found of labels.filter((other) => clean(other) === clean(label)))
       effects.push(`remove-label ${found}`);
+    labels = labels.filter((other) => clean(other) !== clean(label));
+  };
+  const add = (label: string): void => {
+    if (labels.some((other) => clean(other) === clean(label))) return;
+    labels.push(label);
+    effects.push(`add-label ${label}`);
   };
   const closeLabel = input(`close-${kind}-label`);
   if (closeLabel !== '') remove(closeLabel);
@@ -158,7 +166,7 @@ function runStaleStep(inputs: Readonly<Record<string, string>>, subject: Subject
     if (isRecent(since, staleDays)) return decision(effects, 'recent');
     if (staleDays < 0) return decision(effects, 'never stale');
     if (staleMessage !== '') effects.push('comment');
-    effects.push(`add-label ${staleLabel}`);
+    add(staleLabel);
     for (const label of words(input('labels-to-remove-when-stale'))) remove(label);
   }
 
@@ -177,8 +185,7 @@ function runStaleStep(inputs: Readonly<Record<string, string>>, subject: Subject
     if (touched || commented) {
       remove(staleLabel);
       for (const name of words(input('labels-to-remove-when-unstale'))) remove(name);
-      for (const name of words(input('labels-to-add-when-unstale')))
-        if (!has(name)) effects.push(`add-label ${name}`);
+      for (const name of words(input('labels-to-add-when-unstale'))) add(name);
       return decision(effects, 'not stale any more');
     }
   }
@@ -187,7 +194,7 @@ function runStaleStep(inputs: Readonly<Record<string, string>>, subject: Subject
   if (commented || (marked ? closeDays > 0 : isRecent(updated, closeDays)))
     return decision(effects, 'not old enough to close');
   if (input(`close-${kind}-message`) !== '') effects.push('comment');
-  if (closeLabel !== '') effects.push(`add-label ${closeLabel}`);
+  if (closeLabel !== '') add(closeLabel);
   effects.push('close');
   if (input('delete-branch') === 'true' && kind === 'pr' && !subject.fork) effects.push('delete-branch');
   return decision(effects);
