@@ -105,6 +105,34 @@ export const requiredChecksPassed = new Condition(
   },
 );
 
+/** The base branch is protected. */
+export const isBaseProtected = new Condition('base_branch.protected', 'unary', {
+  yes: { base_branch: { protected: true, required_approvals: 0 } },
+});
+
+/** No check that the base branch requires is missing, pending or failed. */
+export const noRequiredCheckOpen = new Condition('required_checks.all(c, c.state == "success")', 'unary', {
+  yes: { required_checks: [] },
+  no: { required_checks: [{ context: 'ci/test', state: 'pending' }] },
+});
+
+/**
+ * The pull request has the approvals that the base branch requires. A queue needs this: what the forge refuses to merge
+ * leaves it, and does not come back with the same head.
+ */
+export const requiredApprovalsGiven = new Condition(
+  'base_branch.required_approvals == 0 || approvals.size() >= base_branch.required_approvals && rejections.size() == 0',
+  'or',
+  {
+    yes: { base_branch: { protected: true, required_approvals: 0 } },
+    no: { base_branch: { protected: true, required_approvals: 1 }, approvals: [] },
+  },
+);
+
+/** How `requiredApprovalsGiven` differs from what GitHub counts. */
+export const approvalsDiffer = (bot: string): string =>
+  `an approval of an older commit that the branch keeps, or of a person who is asked for a review again: ${bot} counts it, Reeve waits for a new one`;
+
 /** The login `value` is one of the users, or that of a member of one of the teams (`organization/team`). */
 export function isActor(
   value: string,

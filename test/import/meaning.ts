@@ -10,7 +10,7 @@ import { runCase } from '../../src/cli/commands/rules/rule-tests.ts';
 import type { Entry, SourceFile } from '../../src/import/conversion.ts';
 import { formats } from '../../src/import/formats.ts';
 import { importFile } from '../../src/import/import-file.ts';
-import { createNames } from '../../src/import/names.ts';
+import { createNames, escapeGlob } from '../../src/import/names.ts';
 import type { LoadedRule } from '../../src/rules/rule.ts';
 import { eventTypeFor, type RuleCase } from '../../src/rules/rule-tests.ts';
 import { oracles } from './oracles/oracles.ts';
@@ -59,8 +59,8 @@ const stateAtForge: Readonly<Partial<Record<CheckState, CheckState>>> = {
 
 /**
  * Returns the subject as one that a forge can have, for both sides: a check has one status, in a state of the forge;
- * permissions are none, read, write and admin; nobody approves the own pull request; the forge has computed whether
- * there is a conflict; nothing happened after the last update; threads are no part of a protection.
+ * permissions are none, read, write and admin; no draft is merged; nobody approves the own pull request; the forge has computed whether
+ * there is a conflict; everything that happens is an update; threads are no part of a protection.
  */
 export function atForge(subject: Subject): Subject {
   const checks = new Map(
@@ -73,21 +73,21 @@ export function atForge(subject: Subject): Subject {
     ([login, permission]) =>
       [login, permission === 'triage' ? 'read' : permission === 'maintain' ? 'write' : permission] as const,
   );
-  const until = (time: number): number => Math.min(time, subject.updated);
+  const times = [subject.comments, subject.reviews].flatMap((list) => list.map(({ time }) => time));
+  const pushes = subject.commits.map(({ pushed }) => pushed);
+  const updated = Math.max(subject.updated, ...times, ...pushes, ...Object.values(subject.labelled));
   return {
     ...subject,
     checks: [...checks.values()],
     permissions: Object.fromEntries(permissions),
     mergeable: subject.mergeable !== false,
-    reviews: subject.reviews
-      .filter(({ author, state }) => author !== subject.author || state === 'COMMENTED')
-      .map((review) => ({ ...review, time: until(review.time) })),
-    comments: subject.comments.map((comment) => ({ ...comment, time: until(comment.time) })),
-    commits: subject.commits.map((commit) => ({ ...commit, pushed: until(commit.pushed) })),
-    labelled: Object.fromEntries(
-      Object.entries(subject.labelled).map(([label, time]) => [label, until(time)]),
+    reviews: subject.reviews.filter(
+      ({ author, state }) => author !== subject.author || state === 'COMMENTED',
     ),
+    updated,
+    closed: subject.closed === null ? null : Math.min(subject.closed, updated),
     protection: subject.protection && { ...subject.protection, resolution: false },
+    draft: subject.draft && !subject.merged,
     // A reviewer who is asked has given no opinion yet, or is asked for a new one: an author is asked by nobody.
     requestedUsers: subject.requestedUsers.filter((login) => login !== subject.author),
   };
@@ -127,6 +127,7 @@ export function caseOf(subject: Subject, occasion: Occasion, now: number): RuleC
     allow_merge_commits: subject.methods.includes('merge'),
     allow_squash_merge: subject.methods.includes('squash'),
     allow_rebase: subject.methods.includes('rebase'),
+    allow_rebase_explicit: subject.methods.includes('rebase'),
     allow_fast_forward_only_merge: true,
     default_merge_style: subject.methods[0] ?? 'merge',
     private: false,
@@ -267,6 +268,22 @@ function factsOf(subject: Subject, head: string, now: number): Readonly<Record<s
     submitted_at: instant(time),
     updated_at: instant(time),
   }));
+  // On the forge, a request for a review is a review.
+  const requests = [
+    ...subject.requestedUsers.map((login) => ({ user: account(login) })),
+    ...subject.requestedTeams.map((name) => ({ user: null, team: { name } })),
+  ].map((of, place) => ({
+    id: reviews.length + place + 1,
+    ...of,
+    state: 'REQUEST_REVIEW',
+    body: '',
+    commit_id: '',
+    stale: false,
+    official: true,
+    dismissed: false,
+    submitted_at: instant(subject.updated),
+    updated_at: instant(subject.updated),
+  }));
   // The latest opinion of each person; a request for a review, which has no time in a subject, came after it.
   const opinions = new Map(
     reviews.filter(({ state }) => state !== 'COMMENT').map((review) => [review.user.login, review] as const),
@@ -292,7 +309,7 @@ function factsOf(subject: Subject, head: string, now: number): Readonly<Record<s
     const found = subject.checks.find(({ name }) => name === check)?.state ?? 'pending';
     return ['success', 'skipped'].includes(found) ? 'success' : found === 'pending' ? 'pending' : 'failure';
   };
-  const contexts = (protection?.checks ?? []).map(contextOf);
+  const contexts = (protection?.checks ?? []).map((check) => escapeGlob(contextOf(check)));
   const commits = subject.commits
     .map(({ sha, parents, message, author, committer, verified, pushed }) => ({
       sha,
@@ -327,7 +344,7 @@ function factsOf(subject: Subject, head: string, now: number): Readonly<Record<s
       ...(previous === null ? {} : { previous_filename: previous }),
     })),
     commits,
-    reviews,
+    reviews: [...reviews, ...requests],
     current_reviews: counting.filter(({ stale }) => !stale),
     approvals: counting.filter(({ state, stale }) => state === 'APPROVED' && !stale),
     rejections: counting.filter(({ state }) => state === 'REQUEST_CHANGES'),
@@ -341,7 +358,7 @@ function factsOf(subject: Subject, head: string, now: number): Readonly<Record<s
     timeline: timelineOf(subject),
     statuses,
     required_checks: (protection?.checks ?? []).map((check) => ({
-      context: contextOf(check),
+      context: escapeGlob(contextOf(check)),
       state: stateOf(check),
     })),
     base_branch: {
@@ -461,36 +478,57 @@ export async function reeveDecision(
   subject: Subject,
   { occasion, now }: { readonly occasion: Occasion; readonly now: number },
 ): Promise<readonly string[]> {
-  const one = caseOf(subject, occasion, now);
   const kind = subject.kind === 'pull' ? 'pull_request' : 'issue';
-  const concerned =
-    occasion === 'schedule'
-      ? rules.filter(
-          ({ schedules, each }) =>
-            schedules.length > 0 && each?.some((of) => of.kind === kind && isOf(of, subject)),
-        )
-      : occasion === 'state'
-        ? awake(rules)
-        : rules;
-  if (concerned.length === 0) return [];
-  const labels = new Set([...subject.labels, ...labelsOf(concerned)]);
-  const file = { path: 'imported.yml', cases: [], rules: concerned };
+  if (occasion === 'schedule') {
+    const visiting = rules.filter(
+      ({ schedules, each }) =>
+        schedules.length > 0 && each?.some((of) => of.kind === kind && isOf(of, subject)),
+    );
+    return runRules(visiting, subject, { occasion, now });
+  }
+  if (occasion === 'event') return runRules(rules, subject, { occasion, now });
+  // An event of a rule test has no account of Reeve, and takes the reviews of others for its own: an item has one.
+  const isReviewing = ({ steps }: LoadedRule): boolean =>
+    steps.some(({ action }) => action.name === 'review');
+  const reviewing = rules
+    .filter((rule) => isReviewing(rule) && rule.each?.some((of) => of.kind === kind && isOf(of, subject)))
+    .map((rule) => ({ ...rule, schedules: [{ cron: '0 0 * * *', timezone: 'UTC' }] }));
+  const others = awake(rules.filter((rule) => !isReviewing(rule)));
+  return [
+    ...(await runRules(others, subject, { occasion, now })),
+    ...(await runRules(reviewing, subject, { occasion: 'schedule', now })),
+  ];
+}
+
+async function runRules(
+  rules: readonly LoadedRule[],
+  subject: Subject,
+  { occasion, now }: { readonly occasion: Occasion; readonly now: number },
+): Promise<readonly string[]> {
+  if (rules.length === 0) return [];
+  const one = caseOf(subject, occasion, now);
+  const labels = new Set([...subject.labels, ...labelsOf(rules)]);
   const run = await runCase(
     {
       ...one,
       facts: { ...one.facts, label_definitions: [...labels].map((name, id) => ({ id: id + 1, name })) },
     },
-    file,
+    { path: 'imported.yml', cases: [], rules },
   );
   const failed = run.rules.filter(({ verdict }) => verdict === 'failed');
   for (const { rule, reason } of failed as readonly { readonly rule: string; readonly reason?: string }[]) {
     // A team that does not exist is an error on the forge as well: the rule decides nothing.
     if (/team\b|organization/.test(String(reason)) || failsForTeam(run, rule)) continue;
+    // A method that the repository does not allow: both sides merge nothing.
+    if (String(reason).includes('does not allow the merge method')) continue;
     throw new Error(
       `${rule} failed: ${reason}; ${JSON.stringify(run.missing?.map(({ gap }) => gap.path ?? gap.request))}`,
     );
   }
-  return run.changes.flatMap((change) => effectsOf(change, subject));
+  const effects = run.changes.flatMap((change) => effectsOf(change, subject));
+  // A branch that goes with a merge stays where the forge refuses the merge.
+  const isMerged = subject.merged || effects.some((effect) => effect.startsWith('merge '));
+  return effects.filter((effect) => effect !== 'delete-branch' || isMerged || subject.state === 'closed');
 }
 
 type CaseRun = Awaited<ReturnType<typeof runCase>>;
@@ -521,7 +559,9 @@ function labelsOf(rules: readonly LoadedRule[]): readonly string[] {
   };
   for (const { steps } of rules)
     for (const { action, arguments: given } of steps)
-      if (action.name === 'set-labels') visit((given as { readonly written?: unknown }).written);
+      if (['set-labels', 'backport'].includes(action.name))
+        visit((given as { readonly written?: unknown }).written);
+  found.push(...rules.flatMap(({ condition }) => condition?.texts ?? []));
   return found.filter((name) => name.length <= 50);
 }
 
@@ -562,8 +602,10 @@ function effectsOf(
         : merging((value as { readonly method: string }).method);
     case 'queue-merge': {
       const { wish } = value as { readonly wish: { readonly method: string; readonly forks: boolean } };
-      if (subject.behind === 0) return ['queue', ...merging(wish.method)];
-      return subject.fork && !wish.forks ? [] : ['queue', 'update-branch'];
+      // The queue takes out what conflicts.
+      if (subject.mergeable === false) return [];
+      if (subject.behind === 0) return merging(wish.method);
+      return subject.fork && !wish.forks ? [] : ['update-branch'];
     }
     case 'delete-branch':
       return ['delete-branch'];
@@ -599,12 +641,20 @@ export type Difference = {
   readonly rules: readonly string[];
 };
 
-/** Effects in one form: logins in lower case, no names of queues, each once. */
-export function normal(effects: readonly string[]): readonly string[] {
-  const all = effects.map((effect) => {
+/**
+ * Effects in one form: logins in lower case, each once. A place in a queue is no effect: updates and merges are. What
+ * cannot be done is left out: an update in conflict, to reopen what is merged, a backport to its own base.
+ */
+export function normal(effects: readonly string[], subject: Subject): readonly string[] {
+  const all = effects.flatMap((effect) => {
     if (/^(assign|unassign|request-review|dismiss-review|request-some|assign-some) /.test(effect))
       return effect.toLowerCase();
-    return effect.startsWith('queue ') ? 'queue' : effect;
+    const isUpdate = effect === 'update-branch' || effect === 'rebase-branch';
+    const isImpossible =
+      (isUpdate && subject.mergeable === false) ||
+      (effect === 'reopen' && subject.merged) ||
+      effect === `backport ${subject.base}`;
+    return effect.startsWith('queue ') || isImpossible ? [] : [effect];
   });
   return [...new Set(all)];
 }
@@ -615,7 +665,7 @@ export function differencesOf(
   rules: readonly string[],
   subject: Subject,
 ): readonly Difference[] {
-  let [left, right] = [normal(source), normal(rules)];
+  let [left, right] = [normal(source, subject), normal(rules, subject)];
   for (const some of left.filter((effect) => /^(request|assign)-some /.test(effect))) {
     const [kind = '', count = '0', list = ''] = some.split(' ');
     const verb = kind === 'request-some' ? 'request-review ' : 'assign ';
@@ -685,16 +735,37 @@ export function subjectOf(
 ): Subject {
   const draw = createDraw(seed ^ 0x5eed);
   const kind = draw.one(kinds);
-  const subject = atForge(makeSubject(seed, words, now, kind));
+  const made = makeSubject(seed, words, now, kind);
   const action =
-    occasion === 'schedule' ? 'schedule' : actions === undefined ? subject.event.action : draw.one(actions);
-  return { ...subject, event: { ...subject.event, action } };
+    occasion === 'schedule' ? 'schedule' : actions === undefined ? made.event.action : draw.one(actions);
+  // What was opened just now is open, and nobody has seen it.
+  const fresh =
+    action === 'opened' || action === 'ready_for_review'
+      ? { state: 'open', merged: false, mergedBy: null, closed: null, closedBy: null }
+      : action === 'closed'
+        ? { state: 'closed', closed: made.updated, closedBy: made.closedBy ?? made.event.sender }
+        : {};
+  const unseen = action === 'opened' ? { reviews: [], comments: [] } : {};
+  const comment = made.event.comment ?? {
+    author: draw.one([made.author, made.event.sender]),
+    bot: false,
+    body: 'Here it is.',
+    time: made.updated,
+    edited: false,
+  };
+  return atForge({
+    ...made,
+    ...(fresh as Partial<Subject>),
+    ...unseen,
+    draft: made.draft && action !== 'ready_for_review',
+    event: { ...made.event, action, ...(action === 'commented' ? { comment, sender: comment.author } : {}) },
+  });
 }
 
 // Words.
 
 /** Returns words of a configuration: its texts as names, sample paths of its globs, and texts that its patterns match. */
-export function wordsOf(text: string, more: Partial<Words> = {}): Words {
+export function wordsOf(text: string, more: Partial<Words> = {}, rules: readonly LoadedRule[] = []): Words {
   const found = new Set<string>();
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) value.forEach(visit);
@@ -736,14 +807,19 @@ export function wordsOf(text: string, more: Partial<Words> = {}): Words {
     /^@?[A-Za-z0-9][A-Za-z0-9-]*(\[bot\])?$/.test(one) && one.length < 30;
   const teams = plain.filter((one) => /^@?[\w-]+\/[\w-]+$/.test(one)).map((one) => one.replace('@', ''));
   const limited = <Item>(items: readonly Item[], most: number): Item[] => [...new Set(items)].slice(0, most);
+  // Names of labels differ in more than case, as at GitHub; those of the rules come first.
+  const differing = (items: readonly string[]): string[] =>
+    [...new Map(items.toReversed().map((one) => [one.toLowerCase(), one])).values()].toReversed();
+  const own = labelsOf(rules);
   return {
     labels: limited(
-      [
+      differing([
+        ...own,
         ...valuesOf('label'),
         ...(more.labels ?? []),
         ...plain.filter((one) => one.length <= 50),
         ...samples.filter((one) => one.length <= 50),
-      ],
+      ]),
       60,
     ),
     paths: limited(
@@ -756,7 +832,7 @@ export function wordsOf(text: string, more: Partial<Words> = {}): Words {
         '.github/workflows/ci.yml',
         'src/a b.ts',
         'deep/er/file.txt',
-      ],
+      ].filter(isPathOfGit),
       80,
     ),
     bases: limited(
@@ -799,6 +875,10 @@ export function wordsOf(text: string, more: Partial<Words> = {}): Words {
       more.owner ?? (teams.length > 0 && text.includes('/') ? (teams[0]?.split('/')[0] ?? 'acme') : 'acme'),
     ...(more.oldestDays === undefined ? {} : { oldestDays: more.oldestDays }),
   };
+}
+
+function isPathOfGit(path: string): boolean {
+  return path.length < 100 && path.split('/').every((part) => !['', '.', '..'].includes(part));
 }
 
 /** Returns paths that a glob matches, and some that it nearly does. */

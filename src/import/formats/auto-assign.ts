@@ -51,6 +51,9 @@ export const autoAssign: Format = {
       return built.done();
     }
     const rules: string[] = [];
+    const draws =
+      typeof config.numberOfReviewers === 'number' || !(config.addReviewers || config.addAssignees === true);
+    const asksTeams = steps.some(({ with: given = {} }) => given.teams !== undefined);
     if (steps.length > 0)
       rules.push(
         built.rule({
@@ -65,9 +68,13 @@ export const autoAssign: Format = {
     const notesOf: Readonly<Record<string, readonly string[]>> = {
       reviewers: 'notes' in reviews ? reviews.notes : [],
       reviewGroups: 'notes' in reviews ? reviews.notes : [],
+      addAssignees: 'notes' in assigns && config.assignees === undefined ? assigns.notes : [],
       assignees: 'notes' in assigns ? assigns.notes : [],
       assigneeGroups: 'notes' in assigns ? assigns.notes : [],
-      skipUsers: skipped.notes,
+      skipUsers: [
+        ...skipped.notes,
+        'a pull request by one of these accounts: the app skips it as the rule does, the action has no such option and asks its reviewers',
+      ],
       numberOfReviewers: [pickNote],
       numberOfAssignees: [pickNote],
     };
@@ -90,6 +97,9 @@ export const autoAssign: Format = {
         'the file',
         rules,
         'a pull request whose author withdraws the request and marks it as a draft and ready again: the bot asks the reviewer again, the rule does not',
+        'a draft that somebody of the list has reviewed becomes ready: the bot asks this person again, the rule does not',
+        ...(draws ? [] : [allNote]),
+        ...(asksTeams ? [teamNote] : []),
       );
     return built.done();
   },
@@ -101,6 +111,12 @@ const readyText =
 
 const pickNote =
   'each pull request: the bot draws at random, the rule chooses by the number of the pull request, and counts who was asked before';
+
+const allNote =
+  'a file without `numberOfReviewers`, in which two people are named: the app and the rule ask both, the action asks one';
+
+const teamNote =
+  'a reviewer such as `acme/core`: the app and the rule ask the team, the action takes it for an account that does not exist';
 
 const options = new Set([
   'addReviewers',

@@ -303,6 +303,10 @@ class BulldozerFile {
           hasTrigger ? 'without-meaning' : 'exact',
           hasTrigger ? 'Bulldozer reads it only without a trigger' : undefined,
         );
+    this.#notes.note(
+      'update of drafts',
+      'a draft that is behind: Bulldozer updates its branch, Reeve when it is ready for review, because forges check no drafts for conflicts',
+    );
     this.#rules.push({
       name: 'bulldozer-update',
       description: 'Merges the base into the branches of pull requests, as Bulldozer did.',

@@ -103,6 +103,8 @@ export type StaleModel = {
   readonly filter: Condition;
   /** The same for closing and reviving. */
   readonly otherFilter: Condition;
+  /** The same for closing, if it is another one. */
+  readonly closeFilter?: Condition;
   readonly closeDays: number | undefined;
   readonly closeText: string | undefined;
   readonly closeLabel: string | undefined;
@@ -158,7 +160,7 @@ export function addStaleRules(
       on,
       each,
       ...limits,
-      if: and(isMarked, otherFilter),
+      if: and(isMarked, model.closeFilter ?? otherFilter),
       steps: [
         ...(closeText === undefined ? [] : [dailyComment('closed', closeText, isQuiet)]),
         ...(closeLabel === undefined

@@ -23,7 +23,13 @@ import {
   Template,
 } from '../conversion.ts';
 import { LongConditions } from '../long-conditions.ts';
-import { NameNotes } from '../pulls.ts';
+import {
+  approvalsDiffer,
+  isBaseProtected,
+  NameNotes,
+  noRequiredCheckOpen,
+  requiredApprovalsGiven,
+} from '../pulls.ts';
 import { isRecord, texts } from '../source.ts';
 
 /**
@@ -263,6 +269,10 @@ class KodiakFile {
       'label kodiak: merge.method',
       'a pull request with the label `kodiak: merge.method = "rebase"`: Kodiak takes that method, Reeve the one of the rule',
     );
+    this.#notes.note(
+      'method of the repository',
+      'a repository that does not allow the method, or a rebase where commits have to be signed: Kodiak reports an error and does nothing at all, Reeve merges nothing, but still updates, approves and comments',
+    );
     const ignored = [
       ...new Set(
         ['update.ignored_usernames', 'update.blacklist_usernames'].flatMap(
@@ -286,16 +296,8 @@ class KodiakFile {
               ),
             ),
           ];
-    const when = and(
-      condition,
-      ...isStale,
-      new Condition('base_branch.protected', 'unary', {
-        yes: { base_branch: { protected: true, required_approvals: 0 } },
-      }),
-      new Condition('required_checks.all(c, c.state == "success")', 'unary', {
-        yes: { required_checks: [] },
-      }),
-    );
+    const when = and(condition, ...isStale, isBaseProtected, requiredApprovalsGiven, noRequiredCheckOpen);
+    this.#notes.note('required approvals', approvalsDiffer('Kodiak'));
     const given: Readonly<Record<string, ArgumentValue>> = {
       when,
       ...(chosen === undefined ? {} : { method: chosen }),
@@ -421,6 +423,7 @@ class KodiakFile {
         new Condition('pull_request.merged', 'unary', {
           yes: { pull_request: { merged: true, state: 'closed' } },
         }),
+        isBaseProtected,
         ...selected,
         ...allowed,
       ),
@@ -482,7 +485,10 @@ class KodiakFile {
       on: 'auto',
       each: 'pull_request',
       steps: [
-        { uses: 'update-branch', with: { when: and(...condition, not(labelled([disabled]))), how: 'merge' } },
+        {
+          uses: 'update-branch',
+          with: { when: and(...condition, isBaseProtected, not(labelled([disabled]))), how: 'merge' },
+        },
       ],
     });
   }
@@ -521,6 +527,7 @@ class KodiakFile {
           ...(labels.length > 0 ? [labelled(labels)] : []),
         ),
         new Condition('!pull_request.draft', 'unary'),
+        isBaseProtected,
         not(labelled([disabled])),
       ),
       steps: [{ uses: 'review', with: { verdict: 'approve' } }],
@@ -554,6 +561,7 @@ class KodiakFile {
           yes: { pull_request: { mergeable: false } },
           no: { pull_request: { mergeable: true } },
         }),
+        isBaseProtected,
         not(labelled([disabled])),
       ),
       steps: [

@@ -108,8 +108,19 @@ const options = [
 ];
 
 function convertUse(use: ActionUse, built: ConversionBuilder, context: ConversionContext): void {
-  const { inputs, line } = use;
+  const { line } = use;
   const part = `the step dessant/lock-threads@${use.version}`;
+  // Version 3 renamed the options, and later versions ignore the old names. A commit names no version.
+  const [, written] = /^v?(\d+)(\.|$)/.exec(use.version) ?? [];
+  const isOld = (key: string): boolean =>
+    oldNames[key.replace(/(^|-)(issue|pr)(-|$)/, '$1K$3')] !== undefined;
+  const ignored = [...use.inputs].filter(
+    ([key]) => isOld(key) && written !== undefined && Number(written) > 2,
+  );
+  for (const [, { name, value, line: at }] of ignored)
+    built.withoutMeaning(at, `${name}: ${value}`, 'from version 3 on, the action has no such option');
+  const inputs = new Map([...use.inputs].filter(([key]) => !ignored.some(([other]) => other === key)));
+  const old = written === undefined ? [...inputs].find(([key]) => isOld(key))?.[1].name : undefined;
   const condition = conditionOf(use, context.names, 'schedule');
   const schedules = schedulesOf(use);
   const unclear = [...inputs.values()].find(
@@ -211,6 +222,9 @@ function convertUse(use: ActionUse, built: ConversionBuilder, context: Conversio
       part,
       [...names.values()],
       'a night in which 51 closed issues are quiet: both lock 50 of them, the action those that were updated last, a rule those whose turn it is',
+      old === undefined
+        ? undefined
+        : `the commit is of version 3 or later: the action ignores \`${old}\` and the other names of version 2 and takes its defaults, such as 365 days, the rule takes the values`,
     );
 }
 

@@ -11,9 +11,9 @@ import {
   or,
   regularExpression,
   type Situation,
+  samplePath,
   situationOf,
   type TextTest,
-  touches,
 } from '../condition.ts';
 import { convertMinimatch } from '../minimatch-glob.ts';
 import { escapeGlob } from '../names.ts';
@@ -557,12 +557,12 @@ function noteReviews(attribute: string, { notes }: ConditionContext): void {
   if (attribute === 'approved-reviews-by')
     notes.note(
       'attribute approved-reviews-by',
-      'a reviewer approves, and then a commit is pushed: Mergify counts the approval until it is dismissed, Reeve counts it only if it is about the changes as they are now',
+      'a reviewer approves, and then a commit is pushed: Mergify counts the approval until it is dismissed, Reeve counts it only if it is about the changes as they are now; a reviewer who approved is asked for another review: Mergify counts the approval, Reeve waits for the new one; an account `…[bot]` without write access approves: Mergify counts it, Reeve does not',
     );
   if (attribute === 'changes-requested-reviews-by')
     notes.note(
       'attribute changes-requested-reviews-by',
-      'a reviewer who requested changes is asked for another review: Mergify counts the old review until there is a new one, Reeve does not count it any more',
+      'a reviewer who requested changes is asked for another review: Mergify counts the old review until there is a new one, Reeve does not count it any more; an account `…[bot]` without write access requests changes: Mergify counts it, Reeve does not',
     );
 }
 
@@ -577,26 +577,25 @@ function milestonePart(leaf: Leaf, context: ConditionContext): Part {
   return { condition: operator === '!=' ? not(condition) : condition };
 }
 
+/** Mergify reads the new path of a renamed file alone, which is why these are no `touches`. */
 function filesPart(leaf: Leaf, context: ConditionContext): Part {
-  const { operator, value } = leaf;
+  const { operator, value, written } = leaf;
+  const list: ListFact = { list: 'files', variable: 'f', member: 'filename', item: (name) => name };
   if (operator === '==' || operator === '!=') {
-    const condition = touches([glob(value)]);
+    const { condition } = existsPart(list, [isText(value)]);
     return { condition: operator === '==' ? condition : not(condition) };
   }
-  if (operator === '*=') {
-    return { condition: touches([globOf(value, leaf.written)]) };
-  }
+  if (operator === '*=') return existsPart(list, [globTest(globOf(value, written))]);
   const test = patternOf(leaf, context);
-  const glob2 = globOfPattern(value);
-  if (glob2 !== undefined) return { condition: touches([glob2]) };
-  const both: TextTest = {
-    on: (path) => {
-      const previous = path.replace('filename', 'previous_filename');
-      return or(test.on(path), and(new Condition(`has(${previous})`, 'unary'), test.on(previous)));
-    },
-    sample: test.sample,
+  const glob = globOfPattern(value);
+  return existsPart(list, [glob === undefined ? test : globTest(glob)]);
+}
+
+function globTest(glob: string): TextTest {
+  return {
+    on: (path) => new Condition(`${path}.glob(${literal(glob)})`, 'unary'),
+    sample: samplePath(glob),
   };
-  return existsPart({ list: 'files', variable: 'f', member: 'filename', item: (name) => name }, [both]);
 }
 
 /** A path as a glob of `touches`: a leading `!` would exclude. */
@@ -766,6 +765,11 @@ function checkPart(leaf: Leaf, context: ConditionContext): Part {
     notes.note(
       'attribute check-success',
       'a check that ends as skipped: Mergify lists it under check-skipped, so that check-success does not hold; for Reeve and for the protection of the forge it has passed',
+    );
+  if (attribute === 'check-pending')
+    notes.note(
+      'attribute check-pending',
+      'a check that the base branch requires and of which there is no status yet: Mergify lists it as pending, Reeve knows none',
     );
   if (attribute === 'check-neutral' || attribute.includes('neutral'))
     context.differs(

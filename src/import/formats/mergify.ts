@@ -15,7 +15,7 @@ import {
 } from '../conversion.ts';
 import { LongConditions } from '../long-conditions.ts';
 import { escapeGlob } from '../names.ts';
-import { NameNotes } from '../pulls.ts';
+import { approvalsDiffer, NameNotes, noRequiredCheckOpen, requiredApprovalsGiven } from '../pulls.ts';
 import { isRecord, readYamlSource, type Source, texts } from '../source.ts';
 import {
   type ConditionContext,
@@ -416,7 +416,7 @@ class MergifyFile {
       case 'rebase':
         this.#once(
           'action update',
-          'the head of a fork that lets maintainers edit it: Mergify updates it, Reeve does not, because the forge may run the workflows of the fork with the rights of Reeve',
+          'the head of a fork that lets maintainers edit it: Mergify updates it, Reeve does not, because the forge may run the workflows of the fork with the rights of Reeve; and a draft that is behind: Mergify updates it, Reeve when it is ready for review, because forges check no drafts for conflicts',
         );
         if (action === 'rebase' && options.autosquash === true)
           differs('a commit `fixup! …`: Mergify squashes it during the rebase, Reeve keeps it');
@@ -577,7 +577,7 @@ class MergifyFile {
       throw new NotConvertible('`random_count` is larger than 10');
     this.#once(
       'action request_reviews',
-      'a person withdraws a request while the conditions hold: Mergify requests the review again at the next event, Reeve does not',
+      'a person withdraws a request while the conditions hold: Mergify requests the review again at the next event, Reeve does not; a person without write access who has reviewed already: Mergify asks this person, Reeve does not',
     );
     return [
       {
@@ -954,15 +954,20 @@ class MergifyFile {
   ): Acting {
     const all = { ...queue?.options, ...withoutNull(options) };
     const { differs } = source;
-    const when = queue
-      ? and(
-          this.#entering(queue, context('open')),
-          convertConditions(all.merge_conditions ?? queue.options.conditions, context('open')),
-        )
-      : always;
+    const isProtected = all.require_branch_protection !== false;
+    if (isProtected) this.#once('required approvals', approvalsDiffer('Mergify'));
+    const when = and(
+      ...(queue
+        ? [
+            this.#entering(queue, context('open')),
+            convertConditions(all.merge_conditions ?? queue.options.conditions, context('open')),
+          ]
+        : []),
+      ...(isProtected ? [requiredApprovalsGiven, noRequiredCheckOpen] : []),
+    );
     this.#once(
       'merge queue',
-      'two pull requests in the queue: Mergify may test them together (batches, speculative checks, branches `mergify/merge-queue/…`), Reeve updates, tests and merges one after the other, and needs no queue of each name: each base branch has one',
+      'two pull requests in the queue: Mergify may test them together (batches, speculative checks, branches `mergify/merge-queue/…`), Reeve updates, tests and merges one after the other, and needs no queue of each name: each base branch has one; one in a repository that does not allow the method: Mergify updates it and does not merge it, Reeve does neither; one for which the conditions of the queue do not hold yet: Mergify updates it at its turn, Reeve lets it enter when they hold',
     );
     const merging = this.#mergeArguments(all, differs);
     if (all.update_method === 'rebase' || all.strict_method === 'rebase')

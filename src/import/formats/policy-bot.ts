@@ -876,7 +876,7 @@ class PolicyFile {
       ...(revoke.github_review === true
         ? [
             new Condition(
-              `!reviews.exists(v, v.state == "APPROVED" && !v.dismissed && timestamp(v.submitted_at) > timestamp(${at}) && ${enclose(this.#isOne('v.user.login', actors, false))})`,
+              `!reviews.exists(v, v.state == "APPROVED" && !v.dismissed && timestamp(v.submitted_at) >= timestamp(${at}) && ${enclose(this.#isOne('v.user.login', actors, false))})`,
               'unary',
             ),
           ]
@@ -885,7 +885,7 @@ class PolicyFile {
         ? []
         : [
             new Condition(
-              `!comments.exists(k, ${enclose(commentsOf(revoke, 'k'))} && timestamp(k.created_at) > timestamp(${at}) && ${enclose(this.#isOne('k.user.login', actors, false))})`,
+              `!comments.exists(k, ${enclose(commentsOf(revoke, 'k'))} && timestamp(k.created_at) >= timestamp(${at}) && ${enclose(this.#isOne('k.user.login', actors, false))})`,
               'unary',
             ),
           ]),

@@ -111,6 +111,7 @@ export const probotStale: Format = {
         filter,
         // Exemptions do not count for what is marked already.
         otherFilter: always,
+        closeFilter: notLocked(item),
         closeDays: daysOf(value('daysUntilClose')),
         closeText: textOf(value('closeComment')),
         closeLabel: undefined,

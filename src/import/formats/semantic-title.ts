@@ -412,6 +412,12 @@ export const semantic: Format = {
         ? undefined
         : 'a pull request of more than 30 commits: the app reads the first 30, the rule reads all',
       'a branch that requires `Semantic Pull Request`, the name at zeke/semantic-pull-requests: the rule writes `Semantic PR`, as its successor does',
+      [config.enabled === false, config.titleOnly, config.commitsOnly, config.titleAndCommits].includes(true)
+        ? undefined
+        : 'two commits of which one is semantic, below a title that is not: zeke/semantic-pull-requests accepts them, the rule and the successor refuse them; and one commit that is not, below a title that is: the other way round',
+      starts.length === 0 || config.commitsOnly === true
+        ? undefined
+        : `a title that starts with \`${starts[0]}\`: zeke/semantic-pull-requests refuses it, the rule and the successor accept it`,
       status.note,
     );
     return built.done();

@@ -152,7 +152,7 @@ function firstNote(kind: Kind, version: string): string | undefined {
   if (/^v?1(\.|$)/.test(version)) return undefined;
   return kind === 'issue'
     ? 'the second issue of an author, before the repository has a pull request: the action from version 2 on writes the comment, the rule does not'
-    : 'the second pull request of an author who has opened no issue: the action from version 2 on writes the comment again, the rule does not';
+    : 'the second pull request of an author who has opened no issue: the action from version 2 on writes the comment again, the rule does not; the first pull request of an author who has opened an issue: the action says nothing, the rule writes the comment';
 }
 
 /** Expressions of GitHub that have a counterpart. */

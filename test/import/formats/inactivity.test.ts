@@ -294,9 +294,12 @@ describe('lock-threads (dessant/lock-threads v6.0.2 and v2.1.2; dessant/lock-thr
     ]);
     expect(await happens(source, 'issue', { ...closed, updated_at: days(20) })).toEqual([]);
     expect(await happens(source, 'issue', { ...closed, is_locked: true })).toEqual([]);
-    const old = action('issue-lock-inactive-days: 30\nissue-exclude-labels: "keep"');
+    const options = 'issue-lock-inactive-days: 30\nissue-exclude-labels: "keep"';
+    const old = ['lock-threads', workflow('dessant/lock-threads@v2.1.2', options)] as const;
     expect(await happens(old, 'issue', closed)).toEqual(['issue.locked=true']);
     expect(await happens(old, 'issue', closed, { labels: ['Keep'] })).toEqual([]);
+    // Later versions ignore these names, and wait for 365 days.
+    expect(await happens(action(options), 'issue', closed)).toEqual([]);
   });
 
   const filters: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [

@@ -5,7 +5,8 @@ import { hostileTexts, type Imported, importText } from '../imported.ts';
 /** Source: chdsbd/kodiak, `bot/kodiak/config.py`, `evaluation.py` and `dependencies.py`. */
 const file = (more: string): Promise<Imported> => importText(kodiak, `version = 1\n${more}`);
 const when = ({ written }: Imported): unknown => written.rules['kodiak-merge']?.steps[0]?.with?.when;
-const protectedAndGreen = 'base_branch.protected && required_checks.all(c, c.state == "success")';
+const protectedAndGreen =
+  'base_branch.protected && (base_branch.required_approvals == 0 || approvals.size() >= base_branch.required_approvals && rejections.size() == 0) && required_checks.all(c, c.state == "success")';
 const title = '!pull_request.title.matches("^WIP:.*")';
 const enabled = '!labelled("kodiak:disabled")';
 
@@ -122,13 +123,13 @@ describe('rules from Kodiak', () => {
     );
     expect(written.rules['kodiak-delete-branch']).toMatchObject({
       each: { pull_request: { state: 'all' } },
-      if: `pull_request.merged && labelled("automerge") && ${enabled} && ${title}`,
+      if: `pull_request.merged && base_branch.protected && labelled("automerge") && ${enabled} && ${title}`,
     });
     expect(written.rules['kodiak-update']?.steps[0]?.with?.when).toBe(
-      `(labelled("automerge") && !(pull_request.user.login == "eve") || labelled("up")) && ${enabled}`,
+      `(labelled("automerge") && !(pull_request.user.login == "eve") || labelled("up")) && base_branch.protected && ${enabled}`,
     );
     expect(written.rules['kodiak-approve']?.if).toBe(
-      `(pull_request.user.login == "bob" || labelled("ok")) && !pull_request.draft && ${enabled}`,
+      `(pull_request.user.login == "bob" || labelled("ok")) && !pull_request.draft && base_branch.protected && ${enabled}`,
     );
     expect(await decide({ mergeable: false }, { labels: ['automerge'] })).toEqual(
       expect.arrayContaining([
@@ -144,7 +145,7 @@ describe('rules from Kodiak', () => {
       'merge.do_not_merge = true\nupdate = { always = true, require_automerge_label = false }',
     );
     expect(Object.keys(written.rules)).toEqual(['kodiak-update', 'kodiak-conflict']);
-    expect(written.rules['kodiak-update']?.steps[0]?.with?.when).toBe(enabled);
+    expect(written.rules['kodiak-update']?.steps[0]?.with?.when).toBe(`base_branch.protected && ${enabled}`);
   });
 
   it('does not approve below the operator', async () => {

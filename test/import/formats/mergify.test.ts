@@ -3,6 +3,10 @@ import { stringify } from 'yaml';
 import { mergify } from '../../../src/import/formats/mergify.ts';
 import { conditionOf, hostileTexts, type Imported, importText } from '../imported.ts';
 
+/** What the protection of the base branch asks for, which Mergify adds to the conditions of a queue. */
+const allowed =
+  '(base_branch.required_approvals == 0 || approvals.size() >= base_branch.required_approvals && rejections.size() == 0) && required_checks.all(c, c.state == "success")';
+
 /** Source of the conditions: src/content/docs/configuration/conditions.mdx and data-types.mdx of Mergifyio/docs. */
 async function rule(
   conditions: readonly unknown[],
@@ -83,18 +87,15 @@ describe('conditions of Mergify', () => {
       '#review-requested=0',
       'pull_request.requested_reviewers.size() + pull_request.requested_reviewers_teams.size() == 0',
     ],
-    // Files: a renamed one has both names
-    ['files=docs/a.md', 'touches("docs/a.md")'],
-    ['files!=docs/a.md', '!touches("docs/a.md")'],
-    ['files~=^docs/', 'touches("docs/**")'],
-    ['-files~=^docs/', '!touches("docs/**")'],
-    ['files~=\\.py$', 'touches("**/*.py")'],
-    ['files~=^a\\.txt$', 'touches("a.txt")'],
-    ['files*=src/**/*.ts', 'touches("src/**/*.ts")'],
-    [
-      'files~=^(src|lib)/',
-      'files.exists(f, f.filename.matches("^(src|lib)/") || has(f.previous_filename) && f.previous_filename.matches("^(src|lib)/"))',
-    ],
+    // Files: a renamed one has its new name
+    ['files=docs/a.md', 'files.exists(f, f.filename == "docs/a.md")'],
+    ['files!=docs/a.md', '!files.exists(f, f.filename == "docs/a.md")'],
+    ['files~=^docs/', 'files.exists(f, f.filename.glob("docs/**"))'],
+    ['-files~=^docs/', '!files.exists(f, f.filename.glob("docs/**"))'],
+    ['files~=\\.py$', 'files.exists(f, f.filename.glob("**/*.py"))'],
+    ['files~=^a\\.txt$', 'files.exists(f, f.filename.glob("a.txt"))'],
+    ['files*=src/**/*.ts', 'files.exists(f, f.filename.glob("src/**/*.ts"))'],
+    ['files~=^(src|lib)/', 'files.exists(f, f.filename.matches("^(src|lib)/"))'],
     ['#files<=6', 'files.size() <= 6'],
     ['#added-lines>100', 'pull_request.additions > 100'],
     ['#commits=1', 'commits.size() == 1'],
@@ -231,13 +232,13 @@ describe('actions of Mergify', () => {
       'strict merge',
       { merge: { strict: 'smart', method: 'merge' } },
       'queue-merge',
-      { when: 'labelled("go")', method: 'merge' },
+      { when: `labelled("go") && ${allowed}`, method: 'merge' },
     ],
     [
       'queue',
       { queue: { method: 'squash', priority: 'high' } },
       'queue-merge',
-      { when: 'labelled("go")', method: 'squash', priority: 10 },
+      { when: `labelled("go") && ${allowed}`, method: 'squash', priority: 10 },
     ],
     [
       'merge and delete',
@@ -405,7 +406,7 @@ describe('files of Mergify', () => {
       {
         uses: 'queue-merge',
         with: {
-          when: 'pull_request.base.ref == "main" && labelled("ready") && passed("ci/x")',
+          when: `pull_request.base.ref == "main" && labelled("ready") && passed("ci/x") && ${allowed}`,
           method: 'rebase',
         },
       },
@@ -425,8 +426,8 @@ describe('files of Mergify', () => {
       [{ name: 'one', conditions: ['base=main'], actions: { queue: null } }],
     );
     expect(Object.values(written.rules).map(({ steps }) => steps[0]?.with?.when)).toEqual([
-      'pull_request.base.ref == "main" && labelled("hot")',
-      'pull_request.base.ref == "main" && !labelled("hot")',
+      `pull_request.base.ref == "main" && labelled("hot") && ${allowed}`,
+      `pull_request.base.ref == "main" && ${allowed} && !labelled("hot")`,
     ]);
   });
 
@@ -478,7 +479,7 @@ describe('files of Mergify', () => {
       ],
     });
     expect(Object.values(written.rules)[0]?.steps[0]?.with?.when).toBe(
-      '!touches("test/**") || approvals.size() >= 2',
+      '!files.exists(f, f.filename.glob("test/**")) || approvals.size() >= 2',
     );
     expect(await decide({}, { files: ['test/a'] })).toEqual([
       'set-status status:reeve/protection-two-reviews pending',
@@ -543,11 +544,12 @@ describe('decisions of rules from Mergify', () => {
     expect(await decide({}, { labels: ['conflict'] })).toEqual(['set-labels label:conflict off']);
   });
 
-  it('compares both names of a renamed file', async () => {
+  it('compares the new name of a renamed file', async () => {
     const { decide } = await rule(['files~=^(src|lib)/']);
-    const renamed = [{ filename: 'docs/a', previous_filename: 'src/a', status: 'renamed' }];
+    const renamed = [{ filename: 'src/a', previous_filename: 'docs/a', status: 'renamed' }];
     expect(await decide({}, { files: renamed })).toEqual(['set-labels label:x']);
-    expect(await decide({}, { files: ['docs/a'] })).toEqual([]);
+    const away = [{ filename: 'docs/a', previous_filename: 'src/a', status: 'renamed' }];
+    expect(await decide({}, { files: away })).toEqual([]);
   });
 });
 
