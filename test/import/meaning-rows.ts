@@ -319,7 +319,7 @@ pull_request_rules:
         ),
       },
       {
-        note: /somebody who approved is asked for another review/,
+        note: /a reviewer who approved is asked for another review/,
         is: all(bySource, effectIs(/^merge /), hasOtherApproval),
       },
       {
@@ -566,7 +566,7 @@ approval_rules:
     },
     named: [
       {
-        note: /all rules are skipped, or that somebody disapproves/,
+        note: /all rules are skipped, or that a person disapproves/,
         is: ({ source, rules }) =>
           source.some((effect) => / (error|failure)$/.test(effect)) &&
           rules.some((effect) => effect.endsWith(' pending')),

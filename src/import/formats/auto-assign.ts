@@ -97,7 +97,7 @@ export const autoAssign: Format = {
         'the file',
         rules,
         'a pull request whose author withdraws the request and marks it as a draft and ready again: the bot asks the reviewer again, the rule does not',
-        'a draft that somebody of the list has reviewed becomes ready: the bot asks this person again, the rule does not',
+        'a draft that a person of the list has reviewed becomes ready: the bot asks this person again, the rule does not',
         ...(draws ? [] : [allNote]),
         ...(asksTeams ? [teamNote] : []),
       );

@@ -212,7 +212,7 @@ class PolicyFile {
       this.#notes.line = this.#source.lineOf(['policy']);
       this.#notes.note(
         'states of the status',
-        'a pull request for which all rules are skipped, or that somebody disapproves: policy-bot writes the state error or failure, Reeve pending; the forge merges with none of them',
+        'a pull request for which all rules are skipped, or that a person disapproves: policy-bot writes the state error or failure, Reeve pending; the forge merges with none of them',
       );
       const when = and(...(disapproved ? [not(disapproved)] : []), approved);
       this.#rules.push({
@@ -489,7 +489,7 @@ class PolicyFile {
     const found = `commits.exists(m, has(m.author) && m.author.login == ${user} || has(m.committer) && m.committer.login == ${user})`;
     this.#notes.note(
       'contributors',
-      'a commit that somebody made on the web site of the forge: for policy-bot GitHub is its committer, for Reeve that person; and a commit with an address that the forge does not know, which has no account for either',
+      'a commit that a person made on the web site of the forge: for policy-bot GitHub is its committer, for Reeve that person; and a commit with an address that the forge does not know, which has no account for either',
     );
     return allowsAuthor
       ? new Condition(`(${user} == pull_request.user.login || !${found})`, 'unary')
@@ -506,7 +506,7 @@ class PolicyFile {
     throw new NotConvertible(test.isInvalid ? `${test.problem}; ${refusesFile}` : test.problem);
   }
 
-  /** Reads who may act. Throws NotConvertible if nobody that Reeve can name may. */
+  /** Reads who may act. Throws NotConvertible if none that Reeve can name may. */
   #actors(written: Config, what: string): Actors {
     const users = (texts(written.users ?? []) ?? []).map((user) => this.#notes.user(user));
     const teams = (texts(written.teams ?? []) ?? []).map((team) => this.#notes.team(team));
@@ -916,7 +916,7 @@ class PolicyFile {
 }
 
 const contributorsNote =
-  'a commit that somebody made on the web site of the forge: for policy-bot GitHub is its committer, for Reeve that person; and a commit with an address that the forge does not know, which has no account for either';
+  'a commit that a person made on the web site of the forge: for policy-bot GitHub is its committer, for Reeve that person; and a commit with an address that the forge does not know, which has no account for either';
 
 function enclose(condition: Condition): string {
   return condition.binds === 'or' ? `(${condition.text})` : condition.text;
