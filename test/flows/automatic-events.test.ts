@@ -95,7 +95,7 @@ it('the events are in the record of the run, in the plan and in the output of ch
     `documented: on: auto = ${events}; no event: a label of the repository is renamed or deleted`,
   );
   const plan = await reeve(
-    ['plan', '--pull', `${at.owner}/${at.repo}#${number}`, '--rules', harness.rules ?? ''],
+    ['plan', '--all', '--pull', `${at.owner}/${at.repo}#${number}`, '--rules', harness.rules ?? ''],
     {
       environment: harness.environment,
     },

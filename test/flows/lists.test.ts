@@ -38,6 +38,9 @@ it('deliveries and runs are listed, and all runs about one issue', async () => {
   const about = await call('explain', `${acme}/demo#${index}`);
   expect(about.out).toMatch(/issues\.opened/);
   expect(about.out).toContain('Nothing about it waits.');
+  // The newest run with changes is not that of the label event, which is newer.
+  expect(about.out).toMatch(/^run \S+ .* enforce$/m);
+  expect(about.out).toMatch(/^✓ opened: matched/m);
   expect((await call('explain', `${acme}/demo#999`)).out).toContain(
     `No run about ${acme}/demo#999 is recorded.`,
   );

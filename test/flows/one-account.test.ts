@@ -157,7 +157,7 @@ describe('with one account for a person and Reeve', () => {
     const index = await openIssue();
     const subject = `${at.owner}/${at.repo}#${index}`;
 
-    const { out } = await reeve(['plan', '--issue', subject, '--activity', 'opened'], {
+    const { out } = await reeve(['plan', '--all', '--issue', subject, '--activity', 'opened'], {
       environment: harness.environment,
     });
 

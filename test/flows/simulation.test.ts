@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 it('a simulation plans each rule once without an activity, with the values seen, and reports what is not planned', async () => {
-  const { out } = await reeve(['plan', '--pull', `${at.owner}/${at.repo}#1`], {
+  const { out } = await reeve(['plan', '--all', '--pull', `${at.owner}/${at.repo}#1`], {
     environment: plans.environment(),
   });
 
@@ -45,6 +45,46 @@ it('a simulation plans each rule once without an activity, with the values seen,
   expect(out).toMatch(/fresh-approvals-only: matched/);
   expect(out).toMatch(/\[pull_request\.draft = false\]/);
   expect(out).toMatch(/- triage: not planned \(it listens to other events\)/);
+});
+
+it('without --all, changes and failures are printed once with their events, and the other rules are counted', async () => {
+  const own = join(data, 'once.yml');
+  await writeFile(
+    own,
+    `version: 1
+rules:
+  both: { on: pull_request, steps: [{ uses: set-labels, with: { add: [kept] } }] }
+  opened: { on: pull_request.opened, steps: [{ uses: set-labels, with: { add: [kept] } }] }
+  pushed: { on: pull_request.synchronized, steps: [{ uses: set-labels, with: { remove: [area/docs] } }] }
+  failing: { on: pull_request.opened, steps: [{ uses: set-labels, with: { add: [nowhere] } }] }
+  other: { on: pull_request.opened, if: pull_request.draft, steps: [{ uses: comment, with: { text: a } }] }
+  unrelated: { on: push, steps: [{ uses: run-workflow, with: { workflow: x.yml, ref: main } }] }
+`,
+  );
+  const subject = `${at.owner}/${at.repo}#1`;
+
+  const { out, status } = await reeve(['plan', '--pull', subject, '--rules', own], {
+    environment: plans.environment(),
+  });
+
+  expect(status).toBe(1);
+  expect(out).toMatch(
+    new RegExp(
+      [
+        `^${subject}`,
+        '  \\+ label:kept {2}\\(both, opened; pull_request.opened, pull_request.synchronized\\)',
+        '  ✗ failing failed: .*there is no label "nowhere".* {2}\\(pull_request.opened\\)',
+        '  - label:area/docs {2}\\(pushed; pull_request.synchronized\\)',
+        '',
+      ].join('\\n'),
+    ),
+  );
+  for (const name of ['both', 'opened', 'pushed', 'failing'])
+    expect(out.match(new RegExp(`^. ${name}: `, 'gm'))).toHaveLength(1);
+  expect(out).not.toContain('other:');
+  expect(out).toContain(
+    '- 1 rule whose condition does not hold, 1 rule that no event of this subject reaches; --all lists them',
+  );
 });
 
 it('a simulation plans issues, pushes, and rules with a schedule', async () => {

@@ -150,7 +150,7 @@ it('changes that the forge refuses fail the command, which names item, reason an
   expect(explained.out).toContain('meddled');
   const listed = await reeve(['rules'], { environment });
   const today = new Date().toISOString().slice(0, 10);
-  expect(listed.out).toMatch(new RegExp(`^labelled +${today} \\S+ UTC +${today} \\S+ UTC +–$`, 'm'));
+  expect(listed.out).toMatch(new RegExp(`^labelled +enforce +${today} \\S+ UTC +${today} \\S+ UTC +–$`, 'm'));
 
   await reeve(['pause', 'all'], { environment });
   const paused = await reeve(['sweep', 'labelled'], { environment });

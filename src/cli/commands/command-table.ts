@@ -210,7 +210,7 @@ const runCommands = [
       ['--json', 'print each run, with its requests, as one line of JSON'],
     ],
     notes:
-      'TARGET is the id of a run or of a delivery, or last: the newest run that is not about Reeve’s own change. With OWNER/REPO#N, all runs about that issue or pull request are listed, and what waits.',
+      'TARGET is the id of a run or of a delivery, or last: the newest run that is not about Reeve’s own change. With OWNER/REPO#N, all runs about that issue or pull request are listed, and what waits; the newest run that changed something is shown.',
     examples: ['reeve explain last', 'reeve explain --requests 42', 'reeve explain acme/shop#7'],
     async run({ args: [run], options, storeSettings, terminal }) {
       const { explain } = await import('./runs/explain.ts');
@@ -226,7 +226,7 @@ const runCommands = [
       ['--json', 'print the run as one line of JSON'],
     ],
     notes:
-      'TARGET is the id of a run, the id of a delivery of which one run changed something, or last: the newest run that is not about Reeve’s own change.',
+      'TARGET is the id of a run, the id of a delivery of which one run changed something, or last: the newest run that made changes.',
     examples: ['reeve revert --plan last', 'reeve revert 42'],
     async run({ args: [run], options, settings, terminal }) {
       const { revert } = await import('./runs/revert.ts');
@@ -325,10 +325,10 @@ is shown.`,
   defineCommand<{ json?: boolean }>({
     usage: 'rules',
     description:
-      'list the rules of the operator: when each could last run, and what it cannot see or do, since when',
+      'list the rules of the operator: whether each observes or enforces, when it could last run, and what it cannot see or do, since when',
     flags: [['--json', 'print each rule as one line of JSON']],
     notes:
-      'Read from the store: a running server examines this every ten minutes; with more than 20 repositories and nothing found, what rules can see and do every hour. reeve doctor examines it now.',
+      'MODE: enforce makes the changes, observe only records them. The rest is read from the store: a running server examines this every ten minutes; with more than 20 repositories and nothing found, what rules can see and do every hour. reeve doctor examines it now.',
     examples: ['reeve rules', 'reeve rules --json'],
     async run({ options, readerSettings, terminal }) {
       const { listRules } = await import('./rules/list.ts');
@@ -617,6 +617,10 @@ const ruleCommands = [
       ['--payload <file>', 'the body of a delivery, JSON or YAML'],
       ['--facts <file>', 'facts for a payload, by name; with this flag, no requests are made'],
       ['--rules <path>', 'rule file or folder, instead of the rules in force'],
+      [
+        '--all',
+        'print each event with every rule; by default, the changes and failures of all events once, and the other rules are counted',
+      ],
       ['--json', 'print each run as one line of JSON'],
     ],
     examples: [

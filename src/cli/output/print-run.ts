@@ -47,7 +47,8 @@ const marks = {
   skipped: ['dim', '-'],
 } as const;
 
-function printVerdict(verdict: Verdict, run: Run, terminal: Terminal): void {
+/** Prints the verdict of a rule, and the findings of its conditions with the values that they read. */
+export function printVerdict(verdict: Verdict, run: Run, terminal: Terminal): void {
   const [style, mark] = marks[verdict.verdict];
   const why = wordsOf(verdict) ?? idleWordsOf(run, verdict);
   const reason = why === undefined ? '' : ` (${why})`;

@@ -6,6 +6,8 @@ export { count } from '../../platform/count.ts';
 export interface Terminal {
   out(text: string): void;
   error(text: string): void;
+  /** Width in characters; undefined if the output is no terminal, whose lines are not cut. */
+  readonly columns?: number | undefined;
   /** Returns the text in the style if colours are supported. */
   style(style: 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', text: string): string;
 }
@@ -22,6 +24,9 @@ for (const stream of [process.stdout, process.stderr]) {
 export const processTerminal: Terminal = {
   out: (text) => void process.stdout.write(`${text}\n`),
   error: (text) => void process.stderr.write(`${text}\n`),
+  get columns() {
+    return process.stdout.isTTY ? process.stdout.columns : undefined;
+  },
   style: (style, text) => styleText(style, text, { stream: process.stdout }),
 };
 
@@ -33,8 +38,12 @@ export function plain(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\u00b7');
 }
 
-/** Returns rows as a table with headings, each column as wide as needed. */
-export function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Returns rows as a table with headings, each column as wide as needed. Lines beyond `columns` characters are cut. */
+export function tableOf(
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns?: number,
+): string {
   const widths = heads.map((head, column) =>
     Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -43,7 +52,9 @@ export function tableOf(heads: readonly string[], rows: readonly (readonly strin
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd();
-  return [line(heads), ...rows.map(line)].join('\n');
+  const cut = (text: string): string =>
+    columns === undefined || text.length <= columns ? text : `${[...text].slice(0, columns - 1).join('')}…`;
+  return [line(heads), ...rows.map(line)].map(cut).join('\n');
 }
 
 /** Returns the age of an instant, in its largest unit. */

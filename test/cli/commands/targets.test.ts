@@ -119,6 +119,50 @@ describe('explain, revert, replay and redrive accept a run, a delivery or last',
     expect(out).toContain(`run ${runs[0]}`);
   });
 
+  it('revert: last is no run whose changes were only observed, and the head line of explain says so', async () => {
+    const verdict = (rule: string) => ({
+      source: 'r.yml',
+      rule: `r.yml#${rule}`,
+      line: 1,
+      verdict: 'matched',
+      findings: [],
+    });
+    const planned = {
+      ...change,
+      id: 'c1',
+      observed: true,
+      rules: ['r.yml#a'],
+      method: 'POST',
+      path: '/x',
+      reason: 'said',
+    };
+    const made = { ...planned, id: 'c2', observed: false };
+    const rules = ['a', 'b', 'c', 'd', 'e'].map(verdict);
+    const watched = makeRun({});
+    const mixed = makeRun({});
+    const idle = makeRun({});
+    const keep = async (one: Run, changes: readonly object[]) =>
+      store.appendRuns([{ ...one, rules, changes } as unknown as Run]);
+    await keep(watched, [planned]);
+    const none = await run(['revert', '--plan', 'last']);
+    await keep(mixed, [planned, made]);
+    await keep(idle, []);
+
+    const heads = await Promise.all(
+      [watched, mixed, idle].map(async ({ id }) => (await run(['explain', id])).out.split('\n')[0]),
+    );
+    const listed = (await run(['runs'])).out;
+
+    expect(none).toMatchObject({ status: 2, error: expect.stringContaining('newest runs changed anything') });
+    expect(heads.map((head) => head?.replace(/^run \S+ {2}\S+ {2}\S+(?:, \S+)?/, ''))).toEqual([
+      '  observe',
+      '  enforce, 1 change only observed',
+      '',
+    ]);
+    expect(listed).toMatch(new RegExp(`^${mixed.id} .* a, \\+4 without +0 of 2 made$`, 'm'));
+    expect(listed).toMatch(new RegExp(`^${idle.id} .* a, b, c, \\+2 +–$`, 'm'));
+  });
+
   it('revert: selects the run of a delivery that changed something', async () => {
     const first = await handled([[], [change]]);
     for (const target of [first.runs[1] ?? '', first.delivery]) {
@@ -127,7 +171,10 @@ describe('explain, revert, replay and redrive accept a run, a delivery or last',
     }
     const second = await handled([[]]);
     const { out } = await run(['revert', '--plan', 'last', '--json']);
-    expect(JSON.parse(out).trigger).toMatchObject({ kind: 'revert', item: second.runs[0] });
+    expect(JSON.parse(out).trigger).toMatchObject({ kind: 'revert', item: first.runs[1] });
+    const { out: explained } = await run(['explain', 'last']);
+    expect(explained).toContain(`run ${second.runs[0]}`);
+    expect(explained).toContain(`The newest run that changed something: reeve explain ${first.runs[1]}`);
 
     const several = await handled([[change], [change]]);
     const none = await handled([[], []]);

@@ -5,7 +5,7 @@ import { count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
 
 /**
- * Prints when each rule of the operator could last run and failed last, what it cannot see or do, since when, and the
+ * Prints the mode of each rule of the operator, when it could last run and failed last, what it cannot see or do, since when, and the
  * invalid files.
  * Returns the exit status.
  */
@@ -18,10 +18,12 @@ export async function listRules(
     settings.rules === undefined ? [] : await loadRuleFiles([settings.rules], { isOperators: true });
   const store = await openStore(settings);
   try {
-    const rules = await readSight(
-      files.flatMap((file) => file.rules),
-      store,
-    );
+    const loaded = files.flatMap((file) => file.rules);
+    const modes = new Map(loaded.map(({ id, mode }) => [id, mode]));
+    const rules = (await readSight(loaded, store)).map((sight) => ({
+      ...sight,
+      mode: modes.get(sight.id) ?? '',
+    }));
     const kept = await findLastValid(files, store);
     const broken = files
       .filter(({ problems }) => problems.length > 0)
@@ -44,9 +46,10 @@ export async function listRules(
     }
     terminal.out(
       tableOf(
-        ['RULE', 'COULD LAST RUN', 'LAST FAILURE', 'CANNOT SEE OR DO'],
-        rules.map(({ name, lastRunAt, lastFailureAt, limits }) => [
+        ['RULE', 'MODE', 'COULD LAST RUN', 'LAST FAILURE', 'CANNOT SEE OR DO'],
+        rules.map(({ name, mode, lastRunAt, lastFailureAt, limits }) => [
           plain(name),
+          mode,
           lastRunAt === undefined ? 'never' : timeOf(lastRunAt),
           lastFailureAt === undefined ? '–' : timeOf(lastFailureAt),
           limits.length === 0 ? '–' : count(limits.length, 'thing'),

@@ -1,3 +1,4 @@
+import { isObserved } from '../../../engine/describe-change.ts';
 import type { Run } from '../../../engine/record.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { ReeveError } from '../../../platform/errors.ts';
@@ -10,13 +11,13 @@ import { scheduledRules } from '../../../work/sweeps/sweeps.ts';
 import { printRun } from '../../output/print-run.ts';
 import { count, plain, type Terminal, tableOf } from '../../output/terminal.ts';
 import { openStore } from '../open-store.ts';
-import { describeTarget, findRuns, whyNoRun } from './find-target.ts';
+import { describeTarget, findLastChanging, findRuns, whyNoRun } from './find-target.ts';
 import { eventNameOf, itemsOfRuns, printAboutItem } from './list.ts';
 
 /**
  * Prints the recorded verdict of each rule of a run, without requests. `id` is the id of a run, the id of a delivery
- * (for all its runs, or the reason why it has none), `owner/repo#7` (for a list of all runs about it, what waits, and when it is looked at next), or
- * `last`. Returns the exit status.
+ * (for all its runs, or the reason why it has none), `owner/repo#7` (for a list of all runs about it, what waits, when it is looked at next, and the
+ * newest run with changes), or `last`. Returns the exit status.
  */
 export async function explain(
   id: string,
@@ -33,7 +34,14 @@ export async function explain(
       if (about.repositoryId === undefined && about.runs.length === 0)
         throw new ReeveError('usage', `nothing about ${item.repository} is stored`);
       if (options.json) terminal.out(JSON.stringify(about));
-      else printAboutItem(id, about, terminal);
+      else {
+        printAboutItem(id, about, terminal);
+        const run = mostTelling(about.runs);
+        if (run !== undefined) {
+          terminal.out('');
+          printExplained(run, run.trigger.item ?? id, terminal);
+        }
+      }
       return 0;
     }
     const runs = await findRuns(id, store);
@@ -59,10 +67,26 @@ export async function explain(
         if (options.requests) printRequests(run, terminal);
       }
     }
+    if (id === 'last' && !options.json && runs.every(({ changes }) => changes.length === 0)) {
+      const changing = await findLastChanging(store);
+      if (changing !== undefined)
+        terminal.out(
+          terminal.style('dim', `The newest run that changed something: reeve explain ${changing.id}`),
+        );
+    }
     return 0;
   } finally {
     await store.close();
   }
+}
+
+/** Returns the newest run with changes, otherwise with a rule that matched or failed, otherwise the newest. */
+function mostTelling(runs: readonly Run[]): Run | undefined {
+  return (
+    runs.find(({ changes, refused }) => changes.length + refused.length > 0) ??
+    runs.find(({ rules }) => rules.some(({ verdict }) => verdict === 'matched' || verdict === 'failed')) ??
+    runs[0]
+  );
 }
 
 /** Returns the usable rules of the operator. Files that cannot be read have no schedules; `reeve check` says why. */
@@ -88,12 +112,26 @@ function printDelivery(delivery: Delivery, terminal: Terminal): void {
   if (attempts > 1) terminal.out(terminal.style('dim', `${count(attempts, 'attempt')}`));
 }
 
+/**
+ * Returns the mode of a run as the end of its head line: what became of its changes. A run without changes has nothing
+ * that could be enforced, whatever the modes of its rules.
+ */
+function modeOf(run: Run): string {
+  if (run.mode !== 'enforce') return `  ${run.mode}`;
+  if (run.changes.length === 0) return '';
+  const observed = run.changes.filter((change) => isObserved(run, change)).length;
+  if (observed === 0) return '  enforce';
+  return observed === run.changes.length
+    ? '  observe'
+    : `  enforce, ${count(observed, 'change')} only observed`;
+}
+
 function printExplained(run: Run, about: string | undefined, terminal: Terminal): void {
-  const { trigger, mode } = run;
+  const { trigger } = run;
   const repeated = trigger.repeated ? ' (repeated)' : '';
   const from = trigger.delivery === undefined ? trigger.door : `delivery ${trigger.delivery}${repeated}`;
   const item = about === undefined ? '' : `, ${about}`;
-  terminal.out(terminal.style('dim', plain(`run ${run.id}  ${trigger.at}  ${from}${item}  ${mode}`)));
+  terminal.out(terminal.style('dim', plain(`run ${run.id}  ${trigger.at}  ${from}${item}${modeOf(run)}`)));
   printRun(run, terminal);
   terminal.out(terminal.style('dim', `${count(run.requests, 'request')}, ${run.ms} ms`));
 }

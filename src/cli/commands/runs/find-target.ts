@@ -1,3 +1,4 @@
+import { isObserved } from '../../../engine/describe-change.ts';
 import type { Run } from '../../../engine/record.ts';
 import { ReeveError } from '../../../platform/errors.ts';
 import type { Delivery, StoreQueries } from '../../../store/store.ts';
@@ -29,10 +30,11 @@ export async function describeTarget(target: string, store: Pick<StoreQueries, '
 }
 
 /**
- * Returns the single run of a target. For a delivery with several runs, this is the run with changes. Throws `usage` if
- * there is none, or if several have changes.
+ * Returns the single run of a target. For a delivery with several runs, this is the run with changes; for `last`, the
+ * newest run that made changes. Throws `usage` if there is none, or if several have changes.
  */
 export async function requireRun(target: string, store: StoreQueries): Promise<Run> {
+  if (target === 'last') return requireLastChanging(store);
   const runs = await findRuns(target, store);
   const changing = runs.length === 1 ? runs : runs.filter(({ changes }) => changes.length > 0);
   const [run] = changing;
@@ -44,11 +46,31 @@ export async function requireRun(target: string, store: StoreQueries): Promise<R
       `several runs of delivery ${target} changed something, name one:\n  ${list}`,
     );
   }
-  if (target === 'last') throw new ReeveError('usage', 'there is no run yet');
   if (runs.length > 0) throw new ReeveError('usage', `no run of delivery ${target} changed anything`);
   if ((await describeTarget(target, store)) !== undefined)
     throw new ReeveError('usage', `delivery ${target} has no run: reeve explain ${target} shows why`);
   throw unknownTarget(target, 'reeve explain last shows the newest run');
+}
+
+/** Number of newest runs among which the last one with changes is searched. */
+const maxSearched = 500;
+
+/** Returns the newest run with changes that were not only observed; undefined if there is none among the newest. */
+export async function findLastChanging(store: StoreQueries): Promise<Run | undefined> {
+  const { items } = await store.listRuns({ limit: maxSearched });
+  return items.find((run) => run.changes.some((change) => !isObserved(run, change)));
+}
+
+async function requireLastChanging(store: StoreQueries): Promise<Run> {
+  const run = await findLastChanging(store);
+  if (run !== undefined) return run;
+  const any = (await store.listRuns({ limit: 1 })).items.length > 0;
+  throw new ReeveError(
+    'usage',
+    any
+      ? `none of the ${maxSearched} newest runs changed anything; reeve runs lists them`
+      : 'there is no run yet',
+  );
 }
 
 /**

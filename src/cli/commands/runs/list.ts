@@ -47,7 +47,7 @@ export async function deliveries(
       item.state,
       item.state === 'settled' && item.reason === undefined ? '' : plain(whyNoRun(item)),
     ]);
-    terminal.out(tableOf(['ID', 'RECEIVED', 'EVENT', 'SUBJECT', 'STATE', ''], rows));
+    terminal.out(tableOf(['ID', 'RECEIVED', 'EVENT', 'SUBJECT', 'STATE', ''], rows, terminal.columns));
     terminal.out(terminal.style('dim', 'reeve explain ID shows why; reeve rerun ID handles it again'));
   });
 }
@@ -86,6 +86,7 @@ export async function runs(
       tableOf(
         runHeads,
         shown.map((run) => rowOfRun(run, items.get(run.id))),
+        terminal.columns,
       ),
     );
     terminal.out(terminal.style('dim', 'reeve explain ID shows a run'));
@@ -117,11 +118,29 @@ export function eventNameOf({ eventType, summary }: Pick<Delivery, 'eventType' |
   return summary?.activity?.replace(' ', '.') ?? eventType;
 }
 
-function rowOfRun(
-  { id, trigger, rules, changes, outcomes, refused }: Run,
-  item = trigger.item,
-): readonly string[] {
-  const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => nameOfRule(rule));
+/** Maximum number of rules that a row names. */
+const maxNamed = 3;
+
+/**
+ * Returns the rules that matched: those with changes by name, and the number of the others. Without changes, the first
+ * ones by name.
+ */
+function matchedIn({ rules, changes, refused }: Run): string {
+  const wanting = new Set(
+    [...changes, ...refused.map(({ change }) => change)].flatMap((change) => change.rules),
+  );
+  const matched = rules.filter(({ verdict }) => verdict === 'matched').map(({ rule }) => rule);
+  const named = [...(wanting.size > 0 ? wanting : matched)];
+  const without = wanting.size > 0 ? matched.filter((rule) => !wanting.has(rule)).length : 0;
+  return [
+    ...named.slice(0, maxNamed).map(nameOfRule),
+    ...(named.length > maxNamed ? [`+${named.length - maxNamed}`] : []),
+    ...(without > 0 ? [`+${without} without`] : []),
+  ].join(', ');
+}
+
+function rowOfRun(run: Run, item = run.trigger.item): readonly string[] {
+  const { id, trigger, changes, outcomes, refused } = run;
   const failed = outcomes.filter(({ status }) => status === 'failed').length;
   const applied = outcomes.filter(({ status }) => status === 'applied').length;
   const notes = [
@@ -134,7 +153,7 @@ function rowOfRun(
     timeOf(new Date(trigger.at)),
     plain(describeTrigger(trigger)),
     plain(item ?? (trigger.delivery === undefined ? '' : `delivery ${trigger.delivery}`)),
-    plain(matched.join(', ') || '–'),
+    plain(matchedIn(run) || '–'),
     notes.join(', ') || '–',
   ];
 }
@@ -154,6 +173,7 @@ export function printAboutItem(
       tableOf(
         runHeads,
         found.map((run) => rowOfRun(run, run.trigger.item ?? text)),
+        terminal.columns,
       ),
     );
   if (!isWhole) terminal.out(terminal.style('dim', 'older runs were not searched'));
