@@ -86,6 +86,7 @@ function convert(file: SourceFile, context: ConversionContext): Conversion {
       line: firstLookahead.line,
       part: 'order of the lines',
       outcome: 'differs',
+      apart: true,
       note: `exact on Gitea 1.26 or later: Forgejo and earlier releases skip lines with \`(?!\`, and then \`${firstLookahead.sample ?? 'a file'}\` of this line has no owner; --repository asks the forge which it is`,
     });
   if (written.length > 0)
@@ -93,6 +94,7 @@ function convert(file: SourceFile, context: ConversionContext): Conversion {
       line: 1,
       part: 'branch of the file',
       outcome: 'differs',
+      apart: true,
       note: 'the forge reads the file on the default branch: a pull request into `release` has the owners of `main`, not those of the file on `release`',
     });
   const place = resultPlace(file);
@@ -104,7 +106,17 @@ function convert(file: SourceFile, context: ConversionContext): Conversion {
   ].join('\n');
   const others = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitea/CODEOWNERS'];
   const before = others.slice(0, others.indexOf(place));
+  const regular = sections
+    .flat()
+    .find(({ written }) =>
+      /\.[*+](?=[$(/\s]|$)|\\\\?\.|\(\?|^!|\$(?=\s)/.test(written.split(/\s@/)[0] ?? ''),
+    );
   const todo = [
+    ...(regular
+      ? [
+          `Do not take the result if this file was written for Gitea or Forgejo: line ${regular.line} (\`${regular.written}\`) looks like one of their regular expressions, and is read here as GitHub reads it.`,
+        ]
+      : []),
     ...(before.length > 0
       ? [
           `Delete ${before.map((one) => `\`${one}\``).join(' and ')} if it exists: the forge reads the first of its files only.`,
