@@ -63,6 +63,7 @@ export const labeler: Format = {
       return built.done();
     }
     const { on, sync, dot, condition: ofWorkflow } = options;
+    const ofForm = formNote(use?.version, isOld);
     const maxFiles = limitOf(source.value['max-files-changed']);
     for (const [label, written] of labels) {
       const line = source.lineOf([label]);
@@ -114,11 +115,22 @@ export const labeler: Format = {
               steps: [{ uses: 'set-labels', with: { add: [label] } }],
             }),
       });
-      if (found.condition.text !== 'false') built.carried(line, part, [name], note);
+      if (found.condition.text !== 'false') built.carried(line, part, [name], note, ofForm);
     }
     return built.done();
   },
 };
+
+/** Returns what the version of the action makes of a file in the form of another version; undefined if it reads it. */
+function formNote(version: string | undefined, isOld: boolean): string | undefined {
+  const [, number] = /^v?(\d+)(\.|$)/.exec(version ?? '') ?? [];
+  const major = /^(main|master)$/.test(version ?? '') ? 5 : Number(number);
+  if (isOld && major >= 5)
+    return `a pull request with such a file: actions/labeler@${version} cannot read the form of version 4 and never sets this label, the rule does`;
+  if (!isOld && major <= 4)
+    return `a pull request without such a file: actions/labeler@${version} does not know the keys of version 5 and gives every pull request this label, the rule does not`;
+  return undefined;
+}
 
 /** Characters of an expression, with some room for what the workflow adds. */
 const maxExpression = 1_800;

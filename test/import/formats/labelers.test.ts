@@ -261,6 +261,27 @@ describe('release-drafter (src/actions/autolabeler/main.ts and string-to-regex.t
   });
 });
 
+describe('the form of a file and the version of actions/labeler (getLabelConfigMapFromObject, checkMatch)', () => {
+  test.each([
+    ['v6', '[docs/**]', 'cannot read the form of version 4'],
+    ['main', '[{ any: [docs/**] }]', 'cannot read the form of version 4'],
+    ['v4.3.0', '[{ changed-files: [{ any-glob-to-any-file: docs/** }] }]', 'gives every pull request'],
+    ['v4', '[docs/**]', undefined],
+    ['v5', '[{ changed-files: [{ any-glob-to-any-file: docs/** }] }]', undefined],
+    // A commit does not tell its version.
+    ['bf12e9b00b37c5c0ca2b87b79b2daf7891dbda13', '[docs/**]', undefined],
+  ])('%s reads x: %s', async (version, written, note) => {
+    const { text, path } = workflow('');
+    const { entries } = await imported('labeler', `x: ${written}\n`, {
+      path: '.github/labeler.yml',
+      workflows: [{ path, text: text.replace('@v5', `@${version}`) }],
+    });
+    expect(entries.get('label x')).toMatchObject(
+      note === undefined ? { outcome: 'exact' } : { outcome: 'differs', note: expect.stringContaining(note) },
+    );
+  });
+});
+
 describe('srvaroa/labeler (pkg/labeler.go and pkg/condition_*.go of v1.9.0)', () => {
   const head = 'version: 1\nlabels:\n';
   const label = (matcher: string, pull: object, files: readonly (string | object)[] = []) =>
