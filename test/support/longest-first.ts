@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Test files that take at least fifteen seconds, the longest first. */
 const longest = [
+  'import/meaning',
   'flows/merge-queue',
   'work/merge-queue/embedded-histories',
   'server/dashboard/layout',
