@@ -93,7 +93,7 @@ describe('the commands of the documentation, in sequence', () => {
       });
     const lines = toRun('docs/start.md', 'npx reeve runs');
     await ask('POST', '', { title: 'How?' });
-    await expect.poll(() => runAll(lines), { timeout: 60_000 }).toMatch(/triage +0 of 1 made/);
+    await expect.poll(() => runAll(lines), { timeout: 60_000 }).toMatch(/ triage-labels, \+1 without +0 of 1 made/);
 
     const file = connection.path('reeve-rules/triage.yml');
     const inForce = waitForOutput(server, /rules of the operator are in force/);
@@ -105,6 +105,11 @@ describe('the commands of the documentation, in sequence', () => {
         timeout: 60_000,
       })
       .toEqual(['kind/question']);
+
+    // The first question was asked while the rule still observed.
+    const open = await runAll(toRun('docs/start.md', 'npx reeve apply'));
+    expect(open).toContain(`${connection.repository}#1\n  + label:kind/question  (triage-labels)\n`);
+    expect(open).toContain('nothing was written');
   });
 
   it('start: the rule sets the label, and explain shows why', async () => {
@@ -124,6 +129,16 @@ describe('the commands of the documentation, in sequence', () => {
     await ask('POST', 'pulls', { title: 'Guide', head: 'guide', base: 'main' });
     await expect
       .poll(async () => (await ask('GET', 'issues/3/labels')).json.map(({ name }: { name: string }) => name))
+      .toEqual(['docs']);
+
+    await ask('POST', 'contents/more.md', {
+      content: content('More\n'),
+      message: 'more',
+      new_branch: 'more',
+    });
+    await ask('POST', 'pulls', { title: 'More', head: 'more', base: 'main' });
+    await expect
+      .poll(async () => (await ask('GET', 'issues/4/labels')).json.map(({ name }: { name: string }) => name))
       .toEqual(['docs']);
 
     const planned = await runAll(toRun('docs/start.md', 'npx reeve check'));
