@@ -93,7 +93,9 @@ describe('the commands of the documentation, in sequence', () => {
       });
     const lines = toRun('docs/start.md', 'npx reeve runs');
     await ask('POST', '', { title: 'How?' });
-    await expect.poll(() => runAll(lines), { timeout: 60_000 }).toMatch(/ triage-labels, \+1 without +0 of 1 made/);
+    await expect
+      .poll(() => runAll(lines), { timeout: 60_000 })
+      .toMatch(/ triage-labels, \+1 without +0 of 1 made/);
 
     const file = connection.path('reeve-rules/triage.yml');
     const inForce = waitForOutput(server, /rules of the operator are in force/);
