@@ -13,6 +13,11 @@ rules:
     steps:
       - uses: set-status
         with: { context: reeve/approved, state: success, when: approvals.size() > 0, otherwise: { state: pending } }
+  quiet:
+    on: pull_request_review
+    steps:
+      - uses: set-status
+        with: { context: reeve/quiet, state: success, when: rejections.size() == 0, otherwise: { state: pending } }
   take:
     on: pull_request_comment.created
     permission: write
@@ -63,19 +68,20 @@ async function openPull(labels: readonly string[] = []): Promise<number> {
   return number;
 }
 
-/** Approves as an account, and returns the status that the rule writes and what it says about approvals that do not count. */
-async function approve(by: Client, index: number) {
+/** Reviews as an account; returns the statuses that the rules write, and what they say about approvals that do not count. */
+async function review(by: Client, index: number, event = 'APPROVED') {
   harness.runs.length = 0;
   await by.call(operations.createReview, {
     params: { ...at, index },
-    body: { event: 'APPROVED', body: 'Good.' },
+    body: { event, body: 'Looked at.' },
   });
   await harness.idle();
   const { head } = await harness.root.call(operations.getPull, { params: { ...at, index } });
   const params = { ...at, ref: head?.sha ?? '' };
   const { statuses } = await harness.root.call(operations.getCombinedStatus, { params });
-  const state = statuses?.find(({ context }) => context === 'reeve/approved')?.status;
-  return { state, told: JSON.stringify(harness.runs) };
+  const stateOf = (name: string) => statuses?.find(({ context }) => context === name)?.status;
+  const [approved, quiet] = ['reeve/approved', 'reeve/quiet'].map(stateOf);
+  return { approved, quiet, told: JSON.stringify(harness.runs) };
 }
 
 async function take(by: Client, index: number) {
@@ -108,12 +114,12 @@ describe('a member of a team that may write the code', () => {
     await join(people.bot);
     const index = await openPull();
 
-    const refused = await approve(triager, index);
-    expect(refused.state).toBe('pending');
+    const refused = await review(triager, index);
+    expect(refused.approved).toBe('pending');
     expect(refused.told).toContain(`${names.triager}: has no write access`);
-    expect((await approve(coder, index)).state).toBe('success');
+    expect((await review(coder, index)).approved).toBe('success');
     await leave(names.coder);
-    expect((await approve(triager, index)).state).toBe('pending');
+    expect((await review(triager, index)).approved).toBe('pending');
   });
 
   it('gives commands, and a member of another team does not', { timeout: timeoutMs }, async () => {
@@ -153,9 +159,12 @@ describe('a member of a team that may write the code', () => {
     const index = await openPull(['kept']);
     const remedy = `does not see the members of the team coders of ${at.owner}`;
 
-    const approved = await approve(coder, index);
-    expect(approved.state).toBe('pending');
+    const approved = await review(coder, index);
+    expect(approved.approved).toBe('pending');
     expect(approved.told).toContain(`${names.coder}: Reeve’s account ${remedy}`);
+    expect(approved.quiet).toBe('success');
+    // What cannot be known delays a merge.
+    expect((await review(coder, index, 'REQUEST_CHANGES')).quiet).toBe('pending');
     const commanded = await take(coder, index);
     expect(commanded.labels).toEqual(['kept']);
     expect(commanded.told).toContain(remedy);
