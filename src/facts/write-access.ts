@@ -118,8 +118,7 @@ async function withTeams(
 ): Promise<HeldPermission> {
   // Members of teams with administrator access are owners.
   if (said === 'admin' || said === 'owner') return said;
-  const all = await context.ask(requestOf(repositoryTeams));
-  const teams = all.filter(({ permission }) => permission !== 'admin' && permission !== 'owner');
+  const teams = await askTeams(context);
   const writing = teams.filter((team) => mayIn(team, 'repo.code', 'write'));
   if (said === 'write') {
     const mayMislead = teams.some((team) => team.permission === 'write' && !writing.includes(team));
@@ -135,6 +134,31 @@ async function withTeams(
   const possible = isListed ? writing : writing.filter((team) => !areAssignable(team));
   if (await isInAny(possible, account, context)) return 'write';
   return isListed ? 'read' : said;
+}
+
+/** Returns the teams of the repository without administrator access. */
+async function askTeams({ ask }: Pick<AskContext, 'ask'>): Promise<readonly Team[]> {
+  const all = await ask(requestOf(repositoryTeams));
+  return all.filter(({ permission }) => permission !== 'admin' && permission !== 'owner');
+}
+
+/**
+ * Returns the names of the teams whose members the account cannot see although they decide who may write to the
+ * repository.
+ */
+export async function findHiddenTeams(
+  facts: Pick<AskContext, 'ask'>,
+  client: AskContext['client'],
+): Promise<readonly string[]> {
+  const teams = await askTeams(facts);
+  const writing = teams.filter((team) => mayIn(team, 'repo.code', 'write'));
+  // Then every assignable account may write, and no other.
+  if (teams.filter(mayBeAssigned).every((team) => writing.includes(team)) && writing.every(areAssignable))
+    return [];
+  const hidden: string[] = [];
+  for (const team of writing.slice(0, maxTeams))
+    if (!(await seesMembers(team, client))) hidden.push(team.name);
+  return hidden;
 }
 
 /**
@@ -198,21 +222,30 @@ async function isInAny(
 
 /** Returns what an account is in a team; `unseen` if the forge does not show that. */
 async function membershipIn(
-  { id }: Team,
+  team: Team,
   account: NamedAccount,
   client: AskContext['client'],
 ): Promise<'member' | 'none' | 'unseen'> {
+  const params = { id: team.id, username: account.login };
+  const member = await unlessHidden(client.call(operations.getTeamMember, { params }));
+  if (member) return member.id === account.id ? 'member' : 'unseen';
+  // A forge also answers 404 for a team that it hides; it then hides the list of members, too.
+  return (await seesMembers(team, client)) ? 'none' : 'unseen';
+}
+
+async function seesMembers({ id }: Team, client: AskContext['client']): Promise<boolean> {
+  const asked = client.call(operations.listTeamMembers, { params: { id }, query: { limit: 1 } });
+  return (await unlessHidden(asked)) !== undefined;
+}
+
+/** Resolves to undefined if the forge answers 403 or 404. */
+async function unlessHidden<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    const params = { id, username: account.login };
-    const member = await absentAsUndefined(client.call(operations.getTeamMember, { params }));
-    if (member) return member.id === account.id ? 'member' : 'unseen';
-    // A forge also answers 404 for a team that it hides; it then hides the list of members, too.
-    await client.call(operations.listTeamMembers, { params: { id }, query: { limit: 1 } });
-    return 'none';
+    return await asked;
   } catch (error) {
     const isHidden =
       error instanceof ReeveError && (error.code === 'forge-forbidden' || error.code === 'forge-not-found');
-    if (isHidden) return 'unseen';
+    if (isHidden) return undefined;
     throw error;
   }
 }

@@ -469,6 +469,7 @@ it('every check is broken by at least one test', () => {
     'names',
     'workflows',
     'codeowners',
+    'teams',
     'polling',
     'polling-hooks',
     'pauses',
@@ -543,6 +544,48 @@ rules:
       text: expect.stringContaining('rule offline: sees no runner'),
       advice: expect.stringContaining('an owner of it'),
     });
+  });
+});
+
+describe.each(contractForges)('teams with write access on $name', ({ start: startForge }) => {
+  it('cause a warning until the account sees their members, if a rule depends on who may write', async () => {
+    const forge = await startForge();
+    const connection = await makeCommandSetup(forge);
+    expect((await connection.setup()).status).toBe(0);
+    const { organization, owner, bot, repository } = connection;
+    const makeTeam = async (name: string, code: string): Promise<number> => {
+      const body = { name, permission: 'read', units_map: { 'repo.code': code, 'repo.pulls': 'read' } };
+      const { json } = await forge.ask('POST', `/orgs/${organization}/teams`, { as: owner, body });
+      await forge.ask('PUT', `/teams/${json.id}/repos/${repository}`, { as: owner });
+      return json.id;
+    };
+    const folder = connection.path('rules');
+    await mkdir(folder, { recursive: true });
+    const look = async () => entriesOf(await connection.doctor({ REEVE_RULES: folder }), 'teams')[0];
+    const write = (rule: string) =>
+      writeFile(`${folder}/one.yml`, `version: 1\nrules:\n  one: { on: pull_request, ${rule} }\n`);
+
+    await write('steps: [{ uses: set-labels, with: { add: [kept] } }]');
+    expect(await look()).toMatchObject({ state: 'skipped' });
+    await write('steps: [{ uses: merge }]');
+    expect(await look()).toMatchObject({ state: 'ok' });
+    const writers = await makeTeam('writers', 'write');
+    // Every assignable account may write.
+    expect(await look()).toMatchObject({ state: 'ok' });
+    await makeTeam('readers', 'read');
+
+    expect(await look()).toMatchObject({
+      state: 'warning',
+      text: expect.stringContaining(
+        `in ${repository} the account does not see the members of 1 team with write access (writers), on which rule one depends`,
+      ),
+      advice: expect.stringContaining('a member of these teams'),
+    });
+    await forge.ask('PUT', `/teams/${writers}/members/${bot.name}`, { as: owner });
+    expect(await look()).toMatchObject({ state: 'ok' });
+
+    await connection.close();
+    await forge.close();
   });
 });
 

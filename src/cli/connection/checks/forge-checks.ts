@@ -24,6 +24,7 @@ import { faultOf, findApplication } from '../steps/sign-in.ts';
 import { checkAccess } from './access.ts';
 import { checkCodeowners } from './codeowners-lines.ts';
 import type { Check, Examination } from './examination.ts';
+import { checkTeams } from './write-teams.ts';
 
 const mostSkewMs = 30_000;
 
@@ -194,6 +195,16 @@ export const forgeChecks: readonly Check[] = [
     remedy: 'Write patterns as regular expressions of the whole path: `lib/.*`, not `/lib`, `lib/` or `lib`.',
     after: ['token'],
     run: async (examination) => checkCodeowners(examination),
+  },
+  {
+    id: 'teams',
+    looks:
+      'Teams with write access to the served repositories, if rules of the operator depend on who may write: whether the account sees their members.',
+    fails: 'Never: it only warns, and a warning does not change the exit status.',
+    remedy:
+      'Make the account a member of these teams, with a token that has `read:organization`, or see [write access through teams](../forges.md#write-access-through-teams).',
+    after: ['token'],
+    run: async (examination) => checkTeams(examination),
   },
   {
     id: 'capabilities',
