@@ -42,9 +42,10 @@ type Line = {
 function convert(file: SourceFile, context: ConversionContext): Conversion {
   const isGitlab = /(^|\/)\.gitlab\//.test(file.path) || /^\^?\[[^\]]+\](\[\d+\])?(\s|$)/m.test(file.text);
   const { sections, entries } = isGitlab ? readGitlab(file, context) : readGithub(file, context);
-  const hasLookahead = context.names.forge.hasOwnerLookahead ?? true;
+  const { hasOwnerLookahead } = context.names.forge;
+  const hasLookahead = hasOwnerLookahead ?? true;
+  const isUnknown = hasOwnerLookahead === undefined;
   const written: string[] = [];
-  let firstLookahead: { readonly line: number; readonly sample: string | undefined } | undefined;
   for (const lines of sections) {
     const made = lastMatchLines(lines, { hasLookahead, maxLength: maxPatternLength });
     for (const [place, source] of lines.entries()) {
@@ -58,9 +59,12 @@ function convert(file: SourceFile, context: ConversionContext): Conversion {
       const path = result.sample ?? 'such a file';
       if (source.owners.length > 0) {
         written.push(`${ownersWord(result.text)} ${source.owners.map((owner) => `@${owner}`).join(' ')}`);
-        if (result.hasLookahead) firstLookahead ??= { line, sample: result.sample };
       }
       const notes = source.notes.map((note) => `\`${path}\`: ${note}`);
+      if (result.hasLookahead && source.owners.length > 0 && isUnknown)
+        notes.push(
+          `\`${path}\`: exact on Gitea 1.26 or later; Forgejo and earlier releases skip this line because of its \`(?!\`, and then these owners do not own it (--repository asks the forge which it is)`,
+        );
       if (result.beyond && source.owners.length > 0) {
         const later = lines[result.beyond.index];
         const why = hasLookahead
@@ -81,14 +85,6 @@ function convert(file: SourceFile, context: ConversionContext): Conversion {
       }
     }
   }
-  if (firstLookahead && context.names.forge.hasOwnerLookahead === undefined)
-    entries.push({
-      line: firstLookahead.line,
-      part: 'order of the lines',
-      outcome: 'differs',
-      apart: true,
-      note: `exact on Gitea 1.26 or later: Forgejo and earlier releases skip lines with \`(?!\`, and then \`${firstLookahead.sample ?? 'a file'}\` of this line has no owner; --repository asks the forge which it is`,
-    });
   if (written.length > 0)
     entries.push({
       line: 1,
