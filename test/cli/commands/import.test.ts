@@ -73,7 +73,7 @@ it('--json prints every part and what was written', async () => {
     written: string[];
   };
 
-  expect(files.map(({ format, exact, differs }) => [format, exact, differs])).toEqual([['codeowners', 0, 1]]);
+  expect(files.map(({ format, exact, differs }) => [format, exact, differs])).toEqual([['codeowners', 0, 2]]);
   expect(files[0]?.entries.map(({ part }) => part)).toContain('/x docs@example.org');
   expect(written).toHaveLength(2);
 });
