@@ -45,8 +45,6 @@ export const notRun: Readonly<Record<string, string>> = {
     'test/cli/commands/setup.test.ts moves the folder',
   'docs/backup.md: reeve setup --settings reeve.env --webhook https://new.example.org':
     'test/cli/commands/setup.test.ts moves the folder, and the address of a hook',
-  'docs/start.md: npx reeve apply --settings reeve.env --open':
-    'asks at the terminal; test/flows/apply-open.test.ts runs it',
   'docs/start.md: install -m 600 /dev/stdin token          # paste the token, then Ctrl-D':
     'waits for a person',
   'docs/rotate.md: install -m 600 /dev/stdin token.new      # paste the token, then Ctrl-D':

@@ -504,7 +504,7 @@ function reviewerRules(
           line: list.line,
           part: partOf(list),
           outcome: 'left-out',
-          note: `${nearest.length} folders below it have reviewers of their own: the condition that excludes them would be longer than ${maxExpressionLength} characters`,
+          note: `folders below it have reviewers of their own (${nearest.length}): the condition that excludes them would be longer than ${maxExpressionLength} characters`,
         });
         continue;
       }
