@@ -93,6 +93,7 @@ export const versionPlaces: readonly Place[] = [
   },
   { path: 'deploy/kubernetes/kustomization.yaml', times: 1, around: ['^ +newTag: ', '$'] },
   { path: 'docs/ci.md', times: 7, around: ['/reeve/reeve@v', '(?=$|`)'] },
+  { path: 'editors/vscode/package.json', times: 1, around: ['^ {2}"version": "', '",$'] },
 ];
 
 /**
