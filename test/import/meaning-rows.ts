@@ -7,7 +7,12 @@ import { mayWrite } from './oracles/standing.ts';
 import type { Words } from './oracles/subject.ts';
 
 /** A difference that the importer names: those that `is` describes, for a file whose report has `note`. */
-export type Named = { readonly note: RegExp; readonly is: (difference: Difference) => boolean };
+export type Named = {
+  readonly note: RegExp;
+  readonly is: (difference: Difference) => boolean;
+  /** Occurs a few times in 10,000: only a thorough run expects it. */
+  readonly isRare?: true;
+};
 
 export type FormatRow = Comparison & {
   /** Other occasions on which the format is compared; `named` is for all. */
@@ -302,6 +307,20 @@ pull_request_rules:
     },
     named: [
       {
+        note: /a required approval by an account `…\[bot\]` that may not write/,
+        isRare: true,
+        is: all(
+          bySource,
+          effectIs(/^update-branch$/),
+          ({ subject }) => (subject.protection?.approvals ?? 0) > 0,
+          ({ subject }) =>
+            subject.reviews.some(
+              ({ author, state }) =>
+                state === 'APPROVED' && author.endsWith('[bot]') && !mayWrite(subject, author),
+            ),
+        ),
+      },
+      {
         note: /a reviewer who requested changes is asked for another review/,
         is: all(byRules, effectIs(/^(merge |update-branch)/), ({ subject }) =>
           subject.reviews.some(
@@ -333,7 +352,8 @@ pull_request_rules:
           effectIs(/^update-branch$/),
           ({ source, subject }) =>
             source.includes('queue default') &&
-            !subject.checks.some(({ name, state }) => name === 'build' && state === 'success'),
+            (!subject.checks.some(({ name, state }) => name === 'build' && state === 'success') ||
+              subject.reviews.some(({ state }) => state === 'CHANGES_REQUESTED')),
         ),
       },
       {
@@ -419,6 +439,20 @@ update.ignored_usernames = ["bob"]
       logins: ['ada', 'bob', 'eve'],
     },
     named: [
+      {
+        note: /behind while a required check is pending/,
+        isRare: true,
+        is: all(
+          bySource,
+          effectIs(/^update-branch$/),
+          ({ subject }) =>
+            !subject.fork &&
+            subject.protection?.checks.some(
+              (required) =>
+                !subject.checks.some(({ name, state }) => name === required && state === 'success'),
+            ) === true,
+        ),
+      },
       {
         note: /a draft in conflict/,
         is: all(({ subject }) => subject.draft, bySource, effectIs(/^(remove-label|comment)/)),

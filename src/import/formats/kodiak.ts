@@ -241,7 +241,7 @@ class KodiakFile {
   #merge(condition: Condition): void {
     this.#notes.note(
       'merge queue',
-      'a pull request that is behind a base branch that need not be up to date: Kodiak merges it as it is, the queue of Reeve merges the base into it first and waits for its checks; one from a fork that is behind leaves the queue',
+      'a pull request that is behind a base branch that need not be up to date: Kodiak merges it as it is, the queue of Reeve merges the base into it first and waits for its checks; one from a fork that is behind leaves the queue; one that is behind while a required check is pending: Kodiak updates it before the check ends, Reeve after it has passed',
     );
     this.#notes.note(
       'merges after a push',

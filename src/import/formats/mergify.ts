@@ -955,7 +955,11 @@ class MergifyFile {
     const all = { ...queue?.options, ...withoutNull(options) };
     const { differs } = source;
     const isProtected = all.require_branch_protection !== false;
-    if (isProtected) this.#once('required approvals', approvalsDiffer('Mergify'));
+    if (isProtected)
+      this.#once(
+        'required approvals',
+        `${approvalsDiffer('Mergify')}; a required approval by an account \`…[bot]\` that may not write: Mergify counts it, Reeve and the forge do not`,
+      );
     const when = and(
       ...(queue
         ? [
