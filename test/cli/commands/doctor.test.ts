@@ -641,6 +641,39 @@ describe.each(contractForges)('rules about organizations on $name', ({ start: st
     await forge.close();
   });
 
+  it('are not certified where the forge does not say whether the account is a member', async () => {
+    const forge = await startForge();
+    const connection = await makeCommandSetup(forge);
+    expect((await connection.setup()).status).toBe(0);
+    const { organization, bot } = connection;
+    const folder = connection.path('rules');
+    await mkdir(folder, { recursive: true });
+    await writeFile(
+      `${folder}/one.yml`,
+      ruleOf(
+        '{ schedule: "17 3 * * *" }\n    each: repository\n    if: teams.size() > 0',
+        '{ uses: report-issue, with: { key: k, title: t } }',
+      ),
+    );
+    const proxy = await startFaultProxy(forge.url);
+    proxy.decide = ({ path }) =>
+      path.includes(`/users/${bot.name}/orgs/${organization}/permissions`)
+        ? { kind: 'answer', status: 403, body: '{"message":"not for you"}' }
+        : { kind: 'pass' };
+
+    const output = await connection.doctor({ REEVE_RULES: folder, FORGE_URL: proxy.url });
+
+    expect(entriesOf(output, 'access')[0]).toMatchObject({
+      state: 'skipped',
+      text: expect.stringContaining(
+        `the forge does not say whether the account is a member of ${organization}; 1 rule needs: `,
+      ),
+    });
+    await proxy.close();
+    await connection.close();
+    await forge.close();
+  });
+
   it('need no organization where a person owns the served repository', async () => {
     const forge = await startForge();
     const connection = await makeCommandSetup(forge);
