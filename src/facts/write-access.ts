@@ -127,7 +127,7 @@ async function withTeams(
     return (await isInAny(writing, account, context)) ? 'write' : 'read';
   }
   if (teams.length === 0 || (said === 'read' && writing.length === 0)) return said;
-  // Every reader sees who is assignable, and an account with less than `write` is so only through its teams.
+  // Every reader can list the assignable accounts. An account with less than `write` is assignable only through its teams.
   const isListed = (await context.ask(requestOf(assignable))).some(({ id }) => id === account.id);
   const listing = teams.filter(mayBeAssigned);
   if (isListed && listing.length > 0 && listing.every((team) => writing.includes(team))) return 'write';

@@ -38,11 +38,11 @@ export type Entry = {
   readonly outcome: 'exact' | 'differs' | 'left-out' | 'without-meaning';
   readonly note?: string;
   /**
-   * It is none of the parts that the format counts, such as a queue of Mergify, or a difference of many rules that is
-   * told once.
+   * It is none of the parts that the format counts, such as a queue of Mergify, or a difference that concerns
+   * many rules.
    */
   readonly apart?: true;
-  /** For a difference that is told once: the lines of the parts that it concerns. */
+  /** For a difference that concerns many parts: the lines of these parts. */
   readonly concerns?: readonly number[];
   /** Names of the drafts that carry this part: if one of them cannot be used, the part is left out. */
   readonly rules?: readonly string[];

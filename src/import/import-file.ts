@@ -171,7 +171,7 @@ function withRefusal(entry: Entry, refused: ReadonlyMap<string, string>): Entry 
   return { ...entry, outcome: 'left-out', note: `Reeve refuses the rule: ${refused.get(name)}` };
 }
 
-/** A part is exact only if no difference that is told once for the file concerns its line. */
+/** Returns the entries; a part that a difference of the file concerns is not exact. */
 function withConcerns(entries: readonly Entry[]): readonly Entry[] {
   return entries.map((entry) => {
     if (entry.outcome !== 'exact' || entry.apart) return entry;

@@ -149,7 +149,7 @@ export function isActor(
   return or(users.length === 1 ? equals(value, users[0] ?? '') : isOneOf(value, users), ...ofTeams);
 }
 
-/** Converts names, and remembers differences with the line where they first occurred: each is told once. */
+/** Converts names, and collects differences with the lines that they concern: each becomes one entry. */
 export class NameNotes {
   readonly #names: Names;
   readonly #found = new Map<string, { readonly lines: Set<number>; readonly note: string }>();

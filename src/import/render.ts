@@ -28,7 +28,7 @@ export class DraftError extends Error {}
 /**
  * Returns the rule files for the drafts, split where a file would be too large. Foreign text becomes one YAML scalar
  * each, and comments of the source are quoted with `>`, so that no tool takes one as a directive.
- * Throws DraftError for text with `${{` that is no template; `checkDraft` tells it for one draft.
+ * Throws DraftError for text with `${{` that is no template; `checkDraft` tests one draft.
  */
 export function renderRules(drafts: readonly RuleDraft[], options: RenderOptions): readonly RenderedFile[] {
   const files: { text: string; drafts: RuleDraft[] }[] = [];

@@ -110,7 +110,7 @@ function readTriggers(written: unknown): ReadonlyMap<string, unknown> {
 }
 
 /** Returns the schedules of a workflow, or why one cannot be used. */
-export function schedulesOf({ triggers }: ActionUse): readonly PlainValue[] | { readonly problem: string } {
+function schedulesOf({ triggers }: ActionUse): readonly PlainValue[] | { readonly problem: string } {
   const written = triggers.get('schedule');
   const found: PlainValue[] = [];
   for (const one of Array.isArray(written) ? (written as readonly unknown[]) : []) {
@@ -200,6 +200,34 @@ export function conditionOf(
     if (found.note !== undefined) notes.push(found.note);
   }
   return { condition: and(...parts), notes };
+}
+
+/**
+ * Returns the schedules of a use that looks at items without an event, or why it cannot be converted. `inputs`: those
+ * that count; the value of none of them but a token may be an expression of GitHub.
+ */
+export function scheduledUse(
+  use: ActionUse,
+  names: Names,
+  inputs: ActionUse['inputs'] = use.inputs,
+): { readonly schedules: readonly PlainValue[] } | { readonly problem: string } {
+  const condition = conditionOf(use, names, 'schedule');
+  if ('problem' in condition) return condition;
+  const schedules = schedulesOf(use);
+  if ('problem' in schedules) return schedules;
+  if (condition.condition.text !== 'true')
+    return { problem: 'the condition of the workflow is about events, and the rules have a schedule' };
+  const problem = expressionInputOf(inputs.values(), (name) => !/token/i.test(name));
+  return problem === undefined ? { schedules } : { problem };
+}
+
+/** Returns why an input that counts cannot be converted: its value is an expression of GitHub. */
+export function expressionInputOf(
+  inputs: Iterable<{ readonly name: string; readonly value: string }>,
+  counts: (name: string) => boolean,
+): string | undefined {
+  const unclear = [...inputs].find(({ name, value }) => value.includes('${{') && counts(name));
+  return unclear && `the value of \`${unclear.name}\` is an expression of GitHub`;
 }
 
 type Scope = { readonly names: Names; readonly event: string };

@@ -18,6 +18,7 @@ import { readYamlSource } from '../../src/import/source.ts';
 import { insertedIn } from '../../src/rules/expressions/template.ts';
 import { loadRuleFile } from '../../src/rules/files/load.ts';
 import { registry } from '../../src/rules/registry.ts';
+import { hostileText } from './support/hostile.ts';
 
 const context = { names: createNames(), target: 'operator' as const };
 
@@ -87,37 +88,7 @@ describe('rules beyond the limits of a file', () => {
 
 describe('hostile text', () => {
   const hostile = fc.oneof(
-    fc.string({
-      unit: fc.constantFrom(
-        'a',
-        '$',
-        '{',
-        '}',
-        '#',
-        ':',
-        '\n',
-        '\r',
-        '"',
-        "'",
-        '\\',
-        '!',
-        '&',
-        '*',
-        '-',
-        '>',
-        '|',
-        '%',
-        '\t',
-        '\u0000',
-        '\u0085',
-        '\u2028',
-        '\u202e',
-        '\ufeff',
-        '\ud800',
-        ' ',
-      ),
-      maxLength: 30,
-    }),
+    hostileText({ maxLength: 30 }),
     fc.constantFrom(
       '${{ sender.login }}',
       'yaml-language-server: $schema=x',

@@ -79,7 +79,7 @@ export async function importRules(
       );
     }
   }
-  // The other files of a repository do not wait for one that nobody can read.
+  // One unreadable file does not stop the others.
   if (imported.length === 0 && unread.length > 0) throw new ReeveError('usage', unread.join('\n'));
   const written = await writeAll(
     imported.flatMap(({ files }) => files),

@@ -69,6 +69,7 @@ export function keepFilesPrivate(): void {
 }
 
 const idleCheckMs = 1_000;
+const collectEveryMs = 60_000;
 /** A process is idle if it was busy for less than this part of the time between two checks. */
 const idleShare = 0.05;
 /** The young generation is worth returning from this size on; it has up to 16 MiB after a burst of work. */
@@ -82,13 +83,16 @@ const largeYoungBytes = 6 * 2 ** 20;
  */
 export function returnIdleMemory(): void {
   let last = performance.eventLoopUtilization();
+  // At most one collection a minute: with other flags of Node, the heap may stay large.
+  let collectedMs = -Infinity;
   const check = (): void => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, last);
     last = now;
-    if (utilization > idleShare) return;
+    if (utilization > idleShare || performance.now() - collectedMs < collectEveryMs) return;
     const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
     if ((young?.space_size ?? 0) < largeYoungBytes) return;
+    collectedMs = performance.now();
     setFlagsFromString('--expose-gc');
     const collect: unknown = runInNewContext('gc');
     if (typeof collect === 'function') collect({ type: 'minor' });

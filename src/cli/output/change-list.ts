@@ -3,7 +3,7 @@ import type { RecordedChange, Run } from '../../engine/record.ts';
 import { nameOfRule, wordsOf } from '../../rules/verdict.ts';
 import { count, plain, type Terminal } from './terminal.ts';
 
-/** One line of an item: a change, a refused change, or a rule that failed, with the rules and when it is so. */
+/** One line of an item: a change, a refused change, or a rule that failed, with the rules and their events. */
 type Line = {
   readonly mark: keyof typeof colours;
   readonly words: string;
@@ -19,7 +19,7 @@ const shownAtMost = 50;
 /** Collects the changes of runs by item, and prints each of them once. */
 export interface ChangeList {
   /**
-   * Adds what a run changes, refuses or fails at. `when`: the event for which it is so. Returns whether there is
+   * Adds what a run changes, refuses or fails at. `when`: the event of the run. Returns whether there is
    * something.
    */
   add(item: string, run: Run, when?: string): boolean;

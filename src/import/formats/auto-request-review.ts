@@ -63,7 +63,7 @@ export const autoRequestReview: Format = {
         yes: situationOf('pull_request.user.login', logins[0]),
         no: situationOf('pull_request.user.login', 'zz'),
       });
-    // The author is never asked: an entry with the author alone finds nobody, and the defaults count.
+    // The author is never asked: an entry with the author alone matches no one, and the defaults apply.
     const findsSomeone = ({ condition, people }: Candidate): Condition => {
       const [only = '', ...others] = [...new Set(people)];
       if (others.length > 0 || only.startsWith('team:')) return condition;

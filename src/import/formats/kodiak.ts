@@ -584,7 +584,7 @@ class KodiakFile {
       'merge.prioritize_ready_to_merge',
       this.#options.get('merge.prioritize_ready_to_merge') === true ? 'differs' : 'exact',
       this.#options.get('merge.prioritize_ready_to_merge') === true
-        ? 'a pull request that is ready while another one has its turn: Kodiak merges it at once, Reeve at its turn'
+        ? 'a pull request that is ready while another one is first in the queue: Kodiak merges it at once, Reeve when it is the first'
         : undefined,
     );
     this.#option(
@@ -635,7 +635,7 @@ class KodiakFile {
     return value;
   }
 
-  /** The line of the last part of a name: the parser tells no places. */
+  /** The line of the last part of a name: the parser reports no positions. */
   #lineOf(name: string): number {
     const key = name.split('.').at(-1) ?? '';
     const lines = this.#text.split('\n');

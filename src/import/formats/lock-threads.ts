@@ -9,14 +9,7 @@ import {
   Template,
 } from '../conversion.ts';
 import { isRecord, readYamlSource, texts } from '../source.ts';
-import {
-  type ActionUse,
-  conditionOf,
-  readWorkflow,
-  schedulesOf,
-  usesAction,
-  workflowPlaces,
-} from '../workflow.ts';
+import { type ActionUse, readWorkflow, scheduledUse, usesAction, workflowPlaces } from '../workflow.ts';
 import { allLabels, anyLabel, factOf, type Kind, notLocked, olderThan, wordsOf } from './inactivity.ts';
 
 // Source: dessant/lock-threads, src/index.js, src/schema.js and action.yml of v6.0.2 (commit 09f5010c8811), action.yml of
@@ -121,25 +114,12 @@ function convertUse(use: ActionUse, built: ConversionBuilder, context: Conversio
     built.withoutMeaning(at, `${name}: ${value}`, 'from version 3 on, the action has no such option');
   const inputs = new Map([...use.inputs].filter(([key]) => !ignored.some(([other]) => other === key)));
   const old = written === undefined ? [...inputs].find(([key]) => isOld(key))?.[1].name : undefined;
-  const condition = conditionOf(use, context.names, 'schedule');
-  const schedules = schedulesOf(use);
-  const unclear = [...inputs.values()].find(
-    ({ name, value }) => value.includes('${{') && !/token/i.test(name),
-  );
-  const problem =
-    'problem' in condition
-      ? condition.problem
-      : 'problem' in schedules
-        ? schedules.problem
-        : condition.condition.text !== 'true'
-          ? 'the condition of the workflow is about events, and the rules have a schedule'
-          : unclear
-            ? `the value of \`${unclear.name}\` is an expression of GitHub`
-            : undefined;
-  if (problem !== undefined || 'problem' in schedules) {
-    built.leftOut(line, part, problem ?? '');
+  const scheduled = scheduledUse(use, context.names, inputs);
+  if ('problem' in scheduled) {
+    built.leftOut(line, part, scheduled.problem);
     return;
   }
+  const { schedules } = scheduled;
   const given = new Map<string, { readonly value: string; readonly line: number; readonly name: string }>();
   for (const [key, input] of inputs) {
     const kind = /(^|-)(issue|pr)(-|$)/.exec(key)?.[2] ?? '';

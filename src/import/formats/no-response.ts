@@ -2,7 +2,7 @@ import { ConversionBuilder } from '../builder.ts';
 import { and, Condition, equals, labelled, literal } from '../condition.ts';
 import { type ConversionContext, type Format, type PlainValue, SourceError } from '../conversion.ts';
 import { isRecord, readYamlSource } from '../source.ts';
-import { conditionOf, readWorkflow, schedulesOf, usesAction, workflowPlaces } from '../workflow.ts';
+import { readWorkflow, scheduledUse, usesAction, workflowPlaces } from '../workflow.ts';
 import { dailyComment, daysLiteral } from './inactivity.ts';
 
 // Source: probot/no-response, lib/no-response.js, lib/defaults.js and index.js of commit 74cbc5393669; lee-dohm/no-response,
@@ -79,25 +79,21 @@ export const noResponse: Format = {
   convert(file, context: ConversionContext) {
     const built = new ConversionBuilder();
     for (const use of readWorkflow(file, actions)) {
-      const schedules = schedulesOf(use);
-      const condition = conditionOf(use, context.names, 'schedule');
+      const scheduled = scheduledUse(use, context.names);
       const input = (name: string): string | undefined =>
         use.inputs.get(name.toLowerCase())?.value || undefined;
       const days = Number.parseInt(input('daysUntilClose') ?? '14', 10);
       const problem =
-        'problem' in schedules
-          ? schedules.problem
-          : 'problem' in condition
-            ? condition.problem
-            : condition.condition.text !== 'true'
-              ? 'the condition of the workflow is about events, and the rule has a schedule'
-              : Number.isNaN(days)
-                ? '`daysUntilClose` is no number'
-                : undefined;
-      if (problem !== undefined || 'problem' in schedules) {
+        'problem' in scheduled
+          ? scheduled.problem
+          : Number.isNaN(days)
+            ? '`daysUntilClose` is no number'
+            : undefined;
+      if (problem !== undefined || 'problem' in scheduled) {
         built.leftOut(use.line, `the step lee-dohm/no-response@${use.version}`, problem ?? '');
         continue;
       }
+      const { schedules } = scheduled;
       const text = input('closeComment') ?? defaultText;
       const { close, answered } = addRules(
         {

@@ -57,7 +57,7 @@ function convert(first: SourceFile, context: ConversionContext): Conversion {
   const closed = new Set<string>();
   for (const file of files) {
     if (basenameOf(file.place) !== 'OWNERS') continue;
-    // Prow skips these folders unless it is told otherwise (`preconfiguredDefaults` in pkg/config/config.go).
+    // Prow skips these folders by default (`preconfiguredDefaults` in pkg/config/config.go).
     if (/(^|\/)(\.git|_output)\/|(^|\/)vendor\/.*\/.*/.test(file.place)) {
       entries.push({
         line: 1,

@@ -549,7 +549,7 @@ class PolicyFile {
       throw new NotConvertible(
         organizations.length > 0
           ? `members of the organization \`${organizations[0]}\`: Reeve has no list of them; --team ${organizations[0]}=ORGANIZATION/TEAM names a team with the same members`
-          : `${what} of nobody is asked for, which policy-bot never grants`,
+          : `${what} by no one is required, which policy-bot never grants`,
       );
     if (organizations.length > 0)
       this.#differs(
@@ -834,12 +834,12 @@ class PolicyFile {
       return all === never ? undefined : all;
     } catch (error) {
       if (!(error instanceof NotConvertible)) throw error;
-      // Without it, a pull request that somebody disapproves would be merged: any rejection holds it back instead.
+      // Without it, a disapproved pull request would be merged: any rejection holds it back instead.
       this.#entries.push({
         line,
         part: 'policy.disapproval',
         outcome: 'differs',
-        note: `${error.message}; so each review that requests changes, by anyone with write access, holds the pull request back until that person approves it: a request by somebody whom policy-bot does not ask, or one that another person revokes, holds it back as well; a comment 👎 does not`,
+        note: `${error.message}; so each review that requests changes, by anyone with write access, holds the pull request back until that person approves it: a request by an account that policy-bot does not ask, or one that another person revokes, holds it back as well; a comment 👎 does not`,
         apart: true,
         rules: ['policy-bot'],
       });
@@ -847,7 +847,7 @@ class PolicyFile {
     }
   }
 
-  /** Somebody disapproved, and nobody revoked it later. */
+  /** There is a disapproval without a later revocation. */
   #disapprovedBy(requires: Config, written: Config): Condition {
     const actors = this.#actors(requires, 'a disapproval');
     const options =
@@ -870,7 +870,7 @@ class PolicyFile {
       (revoke.github_review === true || commentsOf(revoke, 'k') !== never)
     )
       throw new NotConvertible(
-        'who disapproves and who revokes that is told by permissions, which is three loops deep',
+        'disapproval and revocation depend on permissions, which needs three nested loops',
       );
     const later = (at: string): readonly Condition[] => [
       ...(revoke.github_review === true

@@ -6,6 +6,7 @@ import { statusContext } from '../status-context.ts';
 import {
   type ActionUse,
   conditionOf,
+  expressionInputOf,
   type PullTrigger,
   pullTriggerOf,
   readWorkflow,
@@ -72,9 +73,7 @@ function convertUse(use: ActionUse, built: ConversionBuilder, context: Conversio
   const isOn = (name: string): boolean => input(name) === 'true';
   const condition = conditionOf(use, context.names);
   const trigger = pullTriggerOf(use);
-  const unclear = [...inputs.values()].find(
-    ({ name, value }) => value.includes('${{') && known.has(name.toLowerCase()),
-  );
+  const expression = expressionInputOf(inputs.values(), (name) => known.has(name.toLowerCase()));
   const problem =
     trigger === undefined
       ? 'the workflow does not run for pull requests'
@@ -82,11 +81,8 @@ function convertUse(use: ActionUse, built: ConversionBuilder, context: Conversio
         ? trigger.problem
         : 'problem' in condition
           ? condition.problem
-          : unclear
-            ? `the value of \`${unclear.name}\` is an expression of GitHub`
-            : input('headerPattern') !== ''
-              ? 'a `headerPattern` of its own has no counterpart'
-              : undefined;
+          : (expression ??
+            (input('headerPattern') === '' ? undefined : 'a `headerPattern` of its own has no counterpart'));
   const test =
     problem === undefined
       ? headerTest({

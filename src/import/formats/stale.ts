@@ -2,14 +2,7 @@ import { ConversionBuilder } from '../builder.ts';
 import { and, Condition, literal, not, situationOf } from '../condition.ts';
 import type { ConversionContext, Format } from '../conversion.ts';
 import type { Names } from '../names.ts';
-import {
-  type ActionUse,
-  conditionOf,
-  readWorkflow,
-  schedulesOf,
-  usesAction,
-  workflowPlaces,
-} from '../workflow.ts';
+import { type ActionUse, readWorkflow, scheduledUse, usesAction, workflowPlaces } from '../workflow.ts';
 import {
   addStaleRules,
   allLabels,
@@ -149,25 +142,12 @@ const withoutMeaning: Readonly<Record<string, string>> = {
 function convertUse(use: ActionUse, built: ConversionBuilder, context: ConversionContext): void {
   const { inputs, line } = use;
   const part = `the step actions/stale@${use.version}`;
-  const condition = conditionOf(use, context.names, 'schedule');
-  const schedules = schedulesOf(use);
-  const unclear = [...inputs.values()].find(
-    ({ name, value }) => value.includes('${{') && name.toLowerCase() !== 'repo-token',
-  );
-  const problem =
-    'problem' in condition
-      ? condition.problem
-      : 'problem' in schedules
-        ? schedules.problem
-        : condition.condition.text !== 'true'
-          ? 'the condition of the workflow is about events, and the rules have a schedule'
-          : unclear
-            ? `the value of \`${unclear.name}\` is an expression of GitHub`
-            : undefined;
-  if (problem !== undefined || 'problem' in schedules) {
-    built.leftOut(line, part, problem ?? '');
+  const scheduled = scheduledUse(use, context.names);
+  if ('problem' in scheduled) {
+    built.leftOut(line, part, scheduled.problem);
     return;
   }
+  const { schedules } = scheduled;
   const version = Number(/^v?(\d+)(\.|$)/.exec(use.version)?.[1] ?? 99);
   const reader = new Options(inputs, version);
   const kindModels = (['issue', 'pull_request'] as const)

@@ -9,7 +9,7 @@ export type MissingObject = { readonly rule: LoadedRule; readonly line: number; 
 
 /**
  * Returns the teams and repositories that steps name in plain text and that the account does not find. `placesOf` returns
- * the repositories in which a rule applies. A list that the forge refuses tells nothing: `unread` has the reasons.
+ * the repositories in which a rule applies. `unread` has the reasons for lists that the forge refuses.
  */
 export async function findMissingObjects(
   rules: readonly LoadedRule[],

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { bulldozer } from '../../../src/import/formats/bulldozer.ts';
-import { hostileTexts, type Imported, importText } from '../imported.ts';
+import { hostileTexts } from '../support/hostile.ts';
+import { type Imported, importText } from '../support/written.ts';
 
 /** Source: palantir/bulldozer, `bulldozer/signals.go`, `evaluate.go`, `merge.go`, `update.go` and `config.go`. */
 const file = (more: object): Promise<Imported> => importText(bulldozer, stringify({ version: 1, ...more }));

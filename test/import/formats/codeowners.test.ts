@@ -4,6 +4,7 @@ import { codeowners } from '../../../src/import/formats/codeowners.ts';
 import { createNames, type ForgeNames } from '../../../src/import/names.ts';
 import { findPathOwners, parseCodeowners } from '../../../src/patterns/codeowners-file.ts';
 import { createUnlimitedMeter } from '../../../src/patterns/meter.ts';
+import { hostileText } from '../support/hostile.ts';
 
 const gitea = { hasRoot: true, hasLookaround: true };
 const forgejo = { hasRoot: false, hasLookaround: false };
@@ -215,30 +216,7 @@ describe('random files', () => {
   });
 
   it('add no line and no owner, whatever they contain', () => {
-    const hostile = fc.string({
-      unit: fc.constantFrom(
-        'a',
-        '#',
-        '\\',
-        ' ',
-        '\t',
-        '!',
-        '$',
-        '{',
-        '}',
-        '@',
-        '/',
-        '*',
-        '\r',
-        '\u2028',
-        '"',
-        ':',
-        '(',
-        '?',
-        '|',
-      ),
-      maxLength: 20,
-    });
+    const hostile = hostileText({ maxLength: 20 });
     fc.assert(
       fc.property(
         fc.array(fc.tuple(hostile, fc.constantFrom('@ada', '', '@ada # @eve', '@ada @acme/t')), {

@@ -251,6 +251,19 @@ describe('no-response (probot/no-response, lib/no-response.js; lee-dohm/no-respo
     expect(await happens(source, 'issue', {}, { timeline: [labelAt(20)] })).toEqual([]);
   });
 
+  test('a value that is an expression of GitHub leaves the step out', async () => {
+    const step = workflow(
+      'lee-dohm/no-response@v0.5.0',
+      "token: '${{ github.token }}'\ncloseComment: '${{ vars.text }}'",
+    );
+    const { entries, rules } = await imported('no-response', step);
+    expect(rules).toEqual([]);
+    expect(entries.get('the step lee-dohm/no-response@v0.5.0')).toMatchObject({
+      outcome: 'left-out',
+      note: 'the value of `closeComment` is an expression of GitHub',
+    });
+  });
+
   test.each(sources)('%s: an answer of the author removes the label and reopens', async (...source) => {
     const { changes } = await imported(...source);
     const answer = (login: string, closer: string) => ({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { kodiak } from '../../../src/import/formats/kodiak.ts';
-import { hostileTexts, type Imported, importText } from '../imported.ts';
+import { hostileTexts } from '../support/hostile.ts';
+import { type Imported, importText } from '../support/written.ts';
 
 /** Source: chdsbd/kodiak, `bot/kodiak/config.py`, `evaluation.py` and `dependencies.py`. */
 const file = (more: string): Promise<Imported> => importText(kodiak, `version = 1\n${more}`);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { mergify } from '../../../src/import/formats/mergify.ts';
-import { conditionOf, hostileTexts, type Imported, importText } from '../imported.ts';
+import { hostileTexts } from '../support/hostile.ts';
+import { conditionOf, type Imported, importText } from '../support/written.ts';
 
 /** What the protection of the base branch asks for, which Mergify adds to the conditions of a queue. */
 const allowed =

@@ -8,6 +8,7 @@ import { createNames, type ForgeNames } from '../../../src/import/names.ts';
 import { findPathOwners, parseCodeowners } from '../../../src/patterns/codeowners-file.ts';
 import { createUnlimitedMeter } from '../../../src/patterns/meter.ts';
 import { loadRuleTests } from '../../../src/rules/rule-tests.ts';
+import { hostileText } from '../support/hostile.ts';
 
 const gitea = { hasRoot: true, hasLookaround: true };
 
@@ -222,29 +223,7 @@ it('an alias without members adds nobody', async () => {
 });
 
 it('hostile names add no rule, no step and no owner', async () => {
-  const hostile = fc.string({
-    unit: fc.constantFrom(
-      'a',
-      '$',
-      '{',
-      '}',
-      '#',
-      ':',
-      '\n',
-      '"',
-      "'",
-      '!',
-      '*',
-      '\u202e',
-      ' ',
-      '@',
-      '/',
-      '[',
-      '|',
-    ),
-    minLength: 1,
-    maxLength: 12,
-  });
+  const hostile = hostileText({ minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(hostile, hostile, hostile, async (user, label, folder) => {
       const { rules, codeowners } = await imported({

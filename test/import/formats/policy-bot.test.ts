@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { policyBot } from '../../../src/import/formats/policy-bot.ts';
-import { hostileTexts, type Imported, importText } from '../imported.ts';
+import { hostileTexts } from '../support/hostile.ts';
+import { type Imported, importText } from '../support/written.ts';
 
 /** Source: palantir/policy-bot, `policy/approval`, `policy/disapproval` and `policy/predicate`. */
 type Rule = Readonly<Record<string, unknown>>;

@@ -7,6 +7,7 @@ import { safeSettings, settings } from '../../../src/import/formats/settings.ts'
 import { importFile } from '../../../src/import/import-file.ts';
 import { createNames, type NameMappings } from '../../../src/import/names.ts';
 import { loadRuleTests } from '../../../src/rules/rule-tests.ts';
+import { hostileText } from '../support/hostile.ts';
 
 type Written = {
   readonly rules: Record<
@@ -553,29 +554,7 @@ describe('safe-settings', () => {
 });
 
 it('hostile texts add no rule, no key and no expression', async () => {
-  const hostile = fc.string({
-    unit: fc.constantFrom(
-      'a',
-      '$',
-      '{',
-      '}',
-      '#',
-      ':',
-      '\n',
-      '"',
-      "'",
-      '!',
-      '*',
-      '\u202e',
-      ' ',
-      '@',
-      '/',
-      '[',
-      '|',
-      '\u0000',
-    ),
-    maxLength: 12,
-  });
+  const hostile = hostileText({ maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(hostile, hostile, hostile, async (label, description, branch) => {
       const text = JSON.stringify({

@@ -60,19 +60,7 @@ export async function imported(
       .join('\n'),
     report: result.files.find((file) => file.name.endsWith('.md'))?.text ?? '',
     async changes(written) {
-      const file = 'imported.yml';
-      const { cases, problems } = loadRuleTests({
-        path: 'imported.test.yml',
-        text: stringify(
-          { cases: [{ name: 'a case', expect: {}, ...written }] },
-          { aliasDuplicateObjects: false },
-        ),
-      });
-      const [one] = cases;
-      if (one === undefined) throw new Error(JSON.stringify(problems));
-      const run: CaseRun = await runCase(one, { path: file, cases, rules });
-      const failed = run.rules.filter(({ verdict }) => verdict === 'failed');
-      if (failed.length > 0) throw new Error(JSON.stringify(failed));
+      const run = await runOn(rules, written);
       return run.changes
         .map(({ target, value }) => {
           const shown = typeof value === 'object' && value !== null && 'state' in value ? value.state : value;
@@ -81,6 +69,24 @@ export async function imported(
         .toSorted();
     },
   };
+}
+
+/** Runs a case of a rule test on rules. Throws if the case is invalid, or if a rule fails. */
+export async function runOn(
+  rules: readonly LoadedRule[],
+  written: Readonly<Record<string, unknown>>,
+): Promise<CaseRun> {
+  const text = stringify(
+    { cases: [{ name: 'a case', expect: {}, ...written }] },
+    { aliasDuplicateObjects: false },
+  );
+  const { cases, problems } = loadRuleTests({ path: 'imported.test.yml', text });
+  const [one] = cases;
+  if (one === undefined) throw new Error(JSON.stringify(problems));
+  const run = await runCase(one, { path: 'imported.yml', cases, rules });
+  const failed = run.rules.filter(({ verdict }) => verdict === 'failed');
+  if (failed.length > 0) throw new Error(JSON.stringify(failed));
+  return run;
 }
 
 /** An event about a pull request with changed files and labels. */
